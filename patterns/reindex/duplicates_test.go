@@ -170,6 +170,52 @@ func TestAUniqueIndexIsAddedToATableWithDuplicates(t *testing.T) {
 	}
 }
 
+// Explain counts the check that Duplicates adds to an operation which takes a value, and to no other.
+func TestExplainCountsTheCheckForDuplicates(t *testing.T) {
+	for name, inter := range map[string]bool{"intra": false, "inter": true} {
+		t.Run(name, func(t *testing.T) {
+			harness.Run(t, func(t *testing.T, b *harness.Backend) {
+				d := newDuplicates(t, b, inter)
+				d.backfill(t)
+				to := func(id, email string) (patterns.StoreOp[mailbox], *mailbox) {
+					stored := harness.Must(d.store.Get(t.Context(), mailboxKey(id)))(t).Value
+					return patterns.UpdateEntity(mailboxKey(id), func(m *mailbox) error { m.Email, m.Age = email, m.Age+1; return nil }), &stored
+				}
+				insert := patterns.InsertEntity(&mailbox{"p", "6", "y", 0})
+				for _, c := range []struct {
+					what   string
+					op     func() (patterns.StoreOp[mailbox], *mailbox)
+					checks int
+				}{
+					{"insert", func() (patterns.StoreOp[mailbox], *mailbox) { return insert, nil }, 1},
+					{"keep a value of one entity", func() (patterns.StoreOp[mailbox], *mailbox) { return to("5", "x") }, 0},
+					{"take another value", func() (patterns.StoreOp[mailbox], *mailbox) { return to("5", "z") }, 1},
+					{"give a value up", func() (patterns.StoreOp[mailbox], *mailbox) { return to("5", "") }, 0},
+				} {
+					op, stored := c.op()
+					b.ResetRequests()
+					plan := harness.Must(d.store.Explain(op, stored))(t)
+					b.WantRequestCount(t, 0)
+					checks, messages := 0, 0
+					for _, s := range plan.Steps {
+						switch {
+						case strings.HasPrefix(s.Title, "check that no other"):
+							checks += s.Requests
+						case strings.Contains(s.Title, "message"):
+							messages++ // of the queue, which is no part of the account
+						}
+					}
+					_, err := d.store.Batch().Add(op).Commit(t.Context())
+					harness.NoError(t, err)
+					if sent := len(b.Requests()) + messages; checks != c.checks || plan.Requests != sent {
+						t.Errorf("%s: %d requests, %d checks, want %d checks\n%v", c.what, sent, checks, c.checks, plan)
+					}
+				}
+			})
+		})
+	}
+}
+
 func TestDuplicatesAreInAnIndexThatFits(t *testing.T) {
 	value := func(m *mailbox) (string, bool) { return m.Email, true }
 	all := harness.Must(secondaryindex.Intra("all", value, &secondaryindex.Options[mailbox]{NonUnique: true}))(t)
