@@ -26,7 +26,8 @@ import (
 
 // leaveApart reports whether a transaction that failed with err is to be repeated with a primary
 // left as it is in the view, because another primary has its row: it implied the row before, and
-// does not list the view.
+// does not list the view. That holds for the version that was read, not for another one that the
+// repetition reads.
 func (t *transaction) leaveApart(err error) bool {
 	var duplicate *view.DuplicateError
 	if !errors.As(err, &duplicate) {
@@ -37,7 +38,7 @@ func (t *transaction) leaveApart(err error) bool {
 			d.Tracked || d.Old == nil || d.New == nil || d.New.Copy.Shared.View == "" {
 			return false
 		}
-		op.apart = append(op.apart, duplicate.View)
+		op.apart, op.since = append(op.apart, duplicate.View), op.was.ETag
 		return true
 	}
 	for i := range t.local {
