@@ -179,8 +179,8 @@ func TestAUniqueIndexIsAddedToATableWithDuplicates(t *testing.T) {
 }
 
 // An entity shares a value, so its update is repeated without a copy in the unique index. Before that,
-// another program gives the value up. The update then takes it, and is refused.
-func TestAnEntityThatGaveAValueUpMeanwhileCannotTakeItBack(t *testing.T) {
+// another program sets another value. The update then takes it back, and is refused.
+func TestAnEntityThatLeftAValueMeanwhileCannotTakeItBack(t *testing.T) {
 	for name, inter := range map[string]bool{"intra": false, "inter": true} {
 		t.Run(name, func(t *testing.T) {
 			harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
@@ -197,7 +197,7 @@ func TestAnEntityThatGaveAValueUpMeanwhileCannotTakeItBack(t *testing.T) {
 				if attempts != 3 {
 					t.Errorf("%d attempts", attempts)
 				}
-				d.wantRefused(t, "the entity that gave the value up", err)
+				d.wantRefused(t, "the entity that left the value", err)
 				d.want(t, "v", "0", "2")
 			})
 		})
@@ -224,7 +224,7 @@ func TestExplainCountsTheCheckForDuplicates(t *testing.T) {
 					{"insert", func() (patterns.StoreOp[mailbox], *mailbox) { return insert, nil }, 1},
 					{"keep a value of one entity", func() (patterns.StoreOp[mailbox], *mailbox) { return to("5", "x") }, 0},
 					{"take another value", func() (patterns.StoreOp[mailbox], *mailbox) { return to("5", "z") }, 1},
-					{"give a value up", func() (patterns.StoreOp[mailbox], *mailbox) { return to("5", "") }, 0},
+					{"leave a value", func() (patterns.StoreOp[mailbox], *mailbox) { return to("5", "") }, 0},
 				} {
 					op, stored := c.op()
 					b.ResetRequests()
