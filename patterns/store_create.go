@@ -48,7 +48,7 @@ func (s *Store[T]) Create(ctx context.Context) error {
 		create("outbox", c)
 	}
 	if len(failed) == 0 {
-		if err := s.engine.Own(ctx, true); err != nil {
+		if _, err := s.engine.Own(ctx, true); err != nil {
 			failed = append(failed, fmt.Errorf("create: %w", azerr.Seal(err)))
 		}
 	}

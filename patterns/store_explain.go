@@ -131,7 +131,8 @@ func count(n int, noun string) string {
 // update is refused with [ErrNil], because its function needs the stored version.
 //
 // Requests are those that are made if the rows that views merge properties into have their
-// counters already; see [MergeSpec.Add].
+// counters already; see [MergeSpec.Add]; and if no other entity has a value that the operation takes; see
+// [CopySpec].Shared.
 func (s *Store[T]) Explain(op StoreOp[T], stored ...*T) (*Explanation, error) {
 	in, err := op.op.intent(s.engine)
 	if err != nil {

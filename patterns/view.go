@@ -193,8 +193,8 @@ type CopySpec struct {
 	// following holds. An entity that asked for the key before, that another entity has, and that
 	// does not list the view, can be changed, and gets no copy. An entity that did not ask for the
 	// key is refused with [*DuplicateError] also if an entity without a copy asks for it. That check
-	// takes one request for each copy that is new, and one for each entity that Shared names, which
-	// [Store.Explain] does not count.
+	// takes one request for each copy that is new, and one for each entity that Shared names. There is
+	// none if the value is new, and [Store.Explain] counts none.
 	Shared SharedRows
 }
 

@@ -49,12 +49,12 @@ func TestCommandsPrintAndExit(t *testing.T) {
 			"orphan    email: row \"Sales\" \"email_p4@example.com\" of \"Sales\" \"000004\"\n" +
 			"orphan    badge: row \"badge_Sales\" \"B0003\" of \"Sales\" \"000003\"\n" +
 			"orphan    badge: row \"badge_Sales\" \"B0004\" of \"Sales\" \"000004\"\n" +
-			"4 findings, 28 rows, 18 requests\n"},
+			"4 findings, 28 rows, 22 requests\n"},
 		{"verify -demo -views none people", exitFailure, ""},
 		{"verify -demo animals", exitUsage, ""},
-		{"repair -demo people", exitDone, "0 missing, 0 wrong, 4 orphans, 0 duplicates, 4 repaired, 0 failed, 0 undecided, 28 rows, 18 requests\n"},
+		{"repair -demo people", exitDone, "0 missing, 0 wrong, 4 orphans, 0 duplicates, 4 repaired, 0 failed, 0 undecided, 28 rows, 22 requests\n"},
 		{"repair -demo -dry-run people", exitDone,
-			"0 missing, 0 wrong, 4 orphans, 0 duplicates, 0 repaired, 0 failed, 0 undecided, 28 rows, 18 requests (dry run: nothing was changed)\n"},
+			"0 missing, 0 wrong, 4 orphans, 0 duplicates, 0 repaired, 0 failed, 0 undecided, 28 rows, 22 requests (dry run: nothing was changed)\n"},
 		{"sweep -demo people", exitDone, "0 operations completed, 0 reservations released, 0 records removed, 0 rows too young, 0 failed\n"},
 		{"poison -demo list jobs", exitDone, "mail-1  mail, 5 attempts, no such mailbox\nmail-2  mail, 5 attempts, no such mailbox\n2 messages\n"},
 		{"poison -demo show jobs mail-2", exitDone, "mail-2  mail, 5 attempts, no such mailbox\n{\"to\":\"bob@example.com\"}\n1 messages\n"},

@@ -157,6 +157,13 @@ func (t *transaction) explain() *Explanation {
 	if t.changesNothing() {
 		return x // there is nothing to delete
 	}
+	var taken []StepRow
+	for _, d := range t.taken() {
+		taken = append(taken, StepRow{d.View.Name, "check copy", d.Key})
+	}
+	if len(taken) > 0 {
+		x.steps(Before, "check that no other entity has the value", len(taken), len(taken), taken...)
+	}
 	if !t.repairsRows() {
 		x.readLocal(t)
 	}

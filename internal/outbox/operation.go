@@ -38,6 +38,7 @@ type operation struct {
 	plan       // of the present attempt
 	part  *part
 	apart []string    // views that the entity is not listed in, because another entity has its row
+	since string      // the ETag of the version of which that is true
 	met   *txn.Record // the row without an entity that an insert has met
 }
 

@@ -106,7 +106,10 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 	if err := s.Views.Check(listing); err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
-	t.check = t.check || !listing.Certain() // another definition may have made the rows
+	t.check = t.check || !listing.Certain()       // another definition may have made the rows
+	if op.was == nil || op.was.ETag != op.since { // it may have given the row up
+		op.apart = nil
+	}
 	op.views = s.Views.After(listing).Without(op.apart)
 	old, err := s.Views.Before(listing).Without(op.apart).Derive(valueOf(op.was), op.Key, unknownOf(origin)) // before Next, which may change what was refers to
 	if err != nil {

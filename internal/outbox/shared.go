@@ -26,7 +26,8 @@ import (
 
 // leaveApart reports whether a transaction that failed with err is to be repeated with a primary
 // left as it is in the view, because another primary has its row: it implied the row before, and
-// does not list the view.
+// does not list the view. That holds for the version that was read, not for another one that the
+// repetition reads.
 func (t *transaction) leaveApart(err error) bool {
 	var duplicate *view.DuplicateError
 	if !errors.As(err, &duplicate) {
@@ -37,7 +38,7 @@ func (t *transaction) leaveApart(err error) bool {
 			d.Tracked || d.Old == nil || d.New == nil || d.New.Copy.Shared.View == "" {
 			return false
 		}
-		op.apart = append(op.apart, duplicate.View)
+		op.apart, op.since = append(op.apart, duplicate.View), op.was.ETag
 		return true
 	}
 	for i := range t.local {
@@ -61,31 +62,31 @@ func (t *transaction) leaveApart(err error) bool {
 // one implies which does not list the view. One request for each such row, and one for each primary
 // that its [view.SharedRows] name.
 func (t *transaction) checkShared(ctx context.Context) error {
-	check := func(op *operation, d *view.Diff) error {
-		if d.Old != nil || d.Unlisted || d.New == nil || d.New.Copy.Shared.View == "" {
-			return nil
-		}
+	for _, d := range t.taken() {
 		if err := t.store.checkRowShared(ctx, t, d); err != nil {
+			op := t.of(d.Primary)
 			return op.failed(fmt.Errorf("%s: %w", op.Op, err))
-		}
-		return nil
-	}
-	for i := range t.local {
-		for k := range t.local[i].Diffs {
-			d := &t.local[i].Diffs[k]
-			if err := check(t.of(d.Primary), d); err != nil {
-				return err
-			}
-		}
-	}
-	for _, op := range t.ops {
-		for i := range op.remote {
-			if err := check(op, &op.remote[i]); err != nil {
-				return err
-			}
 		}
 	}
 	return nil
+}
+
+// taken returns the rows that checkShared checks.
+func (t *transaction) taken() (all []*view.Diff) {
+	add := func(some []view.Diff) {
+		for i := range some {
+			if d := &some[i]; d.Old == nil && !d.Unlisted && d.New != nil && d.New.Copy.Shared.View != "" {
+				all = append(all, d)
+			}
+		}
+	}
+	for i := range t.local {
+		add(t.local[i].Diffs)
+	}
+	for _, op := range t.ops {
+		add(op.remote)
+	}
+	return all
 }
 
 // checkRowShared is checkShared for one row.

@@ -47,7 +47,7 @@ func (s *Store) Sweep(ctx context.Context, opts SweepOptions) (SweepReport, erro
 		sw.OlderThan = 2 * s.Grace
 	}
 	sw.group.SetLimit(s.Parallel)
-	if err := s.Own(ctx, !opts.DryRun); err != nil {
+	if _, err := s.Own(ctx, !opts.DryRun); err != nil {
 		return sw.report, fmt.Errorf("sweep: %w", err)
 	}
 	err := sw.scan(ctx, s.Table.Client, sw.outboxFilter(), func(row fetch.Entry) {

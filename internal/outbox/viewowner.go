@@ -40,31 +40,31 @@ type ownership struct {
 // It makes no request once it has found, or recorded, that all views are its own: one for each
 // table of views until then, one for each view that it records, and one if the Store has made no
 // request to the table of the primaries. Concurrent calls wait for each other.
-func (s *Store) Own(ctx context.Context, insert bool) error {
+func (s *Store) Own(ctx context.Context, insert bool) (requests int, err error) {
 	if s.owner.known.Load() {
-		return nil
+		return 0, nil
 	}
 	select {
 	case s.owner.turn <- struct{}{}:
 		defer func() { <-s.owner.turn }()
 	case <-ctx.Done():
-		return ctx.Err()
+		return 0, ctx.Err()
 	}
 	for try := 1; !s.owner.known.Load(); try++ {
-		known, err := s.tryOwn(ctx, insert)
-		if err == nil && known {
+		known, n, err := s.tryOwn(ctx, insert)
+		if requests += n; err == nil && known {
 			s.owner.known.Store(true)
 		}
 		if !errors.Is(err, view.ErrRaced) || try >= s.Tries {
-			return err
+			return requests, err
 		}
 	}
-	return nil
+	return requests, nil
 }
 
 // tryOwn fails with [view.ErrRaced] if it has to be repeated. known reports whether all views have
 // this Store as their owner.
-func (s *Store) tryOwn(ctx context.Context, insert bool) (known bool, err error) {
+func (s *Store) tryOwn(ctx context.Context, insert bool) (known bool, requests int, err error) {
 	var tables []*view.Table
 	for _, v := range s.Views.Views {
 		if t, ok := v.Shape.Target.(*view.Table); ok && indexOfTable(tables, t) < 0 {
@@ -72,7 +72,12 @@ func (s *Store) tryOwn(ctx context.Context, insert bool) (known bool, err error)
 		}
 	}
 	if len(tables) == 0 {
-		return true, nil
+		return true, 0, nil
+	}
+	if _, named := s.Table.Client.Address(); named {
+		requests = len(tables)
+	} else {
+		requests = len(tables) + 1
 	}
 	owners := make([]map[string]string, len(tables))
 	var own string
@@ -85,7 +90,7 @@ func (s *Store) tryOwn(ctx context.Context, insert bool) (known bool, err error)
 		return err
 	})
 	if err != nil {
-		return false, err
+		return false, requests, err
 	}
 	var unowned []*view.View
 	for _, v := range s.Views.Views {
@@ -98,12 +103,12 @@ func (s *Store) tryOwn(ctx context.Context, insert bool) (known bool, err error)
 			unowned = append(unowned, v)
 		case !strings.EqualFold(owner, own):
 			a, _ := t.Client.Address()
-			return false, view.BadView(v.Name, "in table %q it has rows of the entities in table %.63q, and this store's are in table %q: "+
+			return false, requests, view.BadView(v.Name, "in table %q it has rows of the entities in table %.63q, and this store's are in table %q: "+
 				"it needs another name; if the entities have moved here, delete the row %q of partition %q", a.Table(), owner, own, viewOwnerPrefix+v.Name, statePartition)
 		}
 	}
 	if !insert {
-		return len(unowned) == 0, nil
+		return len(unowned) == 0, requests, nil
 	}
 	err = parallel.Each(ctx, len(unowned), s.Parallel, func(ctx context.Context, i int) error {
 		v := unowned[i]
@@ -114,7 +119,7 @@ func (s *Store) tryOwn(ctx context.Context, insert bool) (known bool, err error)
 		}
 		return v.Shape.Target.(*view.Table).Send(ctx, []*wire.Write{&w})
 	})
-	return err == nil, err
+	return err == nil, requests + len(unowned), err
 }
 
 func indexOfTable(tables []*view.Table, t *view.Table) int {

@@ -25,7 +25,7 @@ import (
 // [Store.Own] fails, nothing of the message is done.
 func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
 	if err = m.check(); err == nil {
-		err = s.Own(ctx, true)
+		_, err = s.Own(ctx, true)
 	}
 	if err != nil {
 		return 0, fmt.Errorf("outbox message: %w", err)

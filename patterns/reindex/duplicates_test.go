@@ -39,7 +39,16 @@ type duplicates struct {
 }
 
 func newDuplicates(t *testing.T, b *harness.Backend, inter bool) *duplicates {
-	d := &duplicates{client: b.Table(t), queue: &harness.OutboxQueue{}}
+	d := openDuplicates(t, b.Table(t), &harness.OutboxQueue{}, inter)
+	for i, e := range []string{"v", "v", "v", "w", "w", "x"} {
+		harness.Must(d.old.Insert(t.Context(), &mailbox{"p", fmt.Sprint(i), e, 0}))(t)
+	}
+	return d
+}
+
+func openDuplicates(t testing.TB, client *aztables.Client, queue *harness.OutboxQueue, inter bool) *duplicates {
+	t.Helper()
+	d := &duplicates{client: client, queue: queue}
 	email := func(a *mailbox) (string, bool) { return a.Email, a.Email != "" }
 	add := func(name string, o secondaryindex.Options[mailbox]) *secondaryindex.Index[mailbox] {
 		if inter {
@@ -49,12 +58,11 @@ func newDuplicates(t *testing.T, b *harness.Backend, inter bool) *duplicates {
 	}
 	d.all = add("emails", secondaryindex.Options[mailbox]{NonUnique: true})
 	d.unique = add("email", secondaryindex.Options[mailbox]{Duplicates: d.all})
-	d.old = harness.NewStore(t, d.client, &patterns.StoreOptions[mailbox]{Views: []patterns.View[mailbox]{d.all}, Outbox: d.queue})
-	d.store = harness.NewStore(t, d.client, &patterns.StoreOptions[mailbox]{Views: []patterns.View[mailbox]{d.all, d.unique}, Outbox: d.queue})
-	d.reader, d.uniqueReader = harness.Must(d.all.On(d.store))(t), harness.Must(d.unique.On(d.store))(t)
-	for i, e := range []string{"v", "v", "v", "w", "w", "x"} {
-		harness.Must(d.old.Insert(t.Context(), &mailbox{"p", fmt.Sprint(i), e, 0}))(t)
+	open := func(views ...patterns.View[mailbox]) *patterns.Store[mailbox] {
+		return harness.NewStore(t, d.client, &patterns.StoreOptions[mailbox]{Views: views, Outbox: d.queue, Expiry: 10 * time.Minute})
 	}
+	d.old, d.store = open(d.all), open(d.all, d.unique)
+	d.reader, d.uniqueReader = harness.Must(d.all.On(d.store))(t), harness.Must(d.unique.On(d.store))(t)
 	return d
 }
 
@@ -164,6 +172,78 @@ func TestAUniqueIndexIsAddedToATableWithDuplicates(t *testing.T) {
 				harness.Must(after.Insert(t.Context(), fresh))(t)
 				if n := len(b.Requests()); requests != n+1 {
 					t.Errorf("%d requests, and %d with Duplicates, want one more", n, requests)
+				}
+			})
+		})
+	}
+}
+
+// An entity shares a value, so its update is repeated without a copy in the unique index. Before that,
+// another program sets another value. The update then takes it back, and is refused.
+func TestAnEntityThatLeftAValueMeanwhileCannotTakeItBack(t *testing.T) {
+	for name, inter := range map[string]bool{"intra": false, "inter": true} {
+		t.Run(name, func(t *testing.T) {
+			harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+				d := newDuplicates(t, b, inter)
+				d.backfill(t)
+				attempts := 0
+				_, err := d.store.Update(t.Context(), mailboxKey("1"), func(m *mailbox) error {
+					if attempts++; attempts == 2 { // the first one was refused
+						harness.NoError(t, d.set(t, "1", "u"))
+					}
+					m.Email, m.Age = "v", m.Age+1
+					return nil
+				})
+				if attempts != 3 {
+					t.Errorf("%d attempts", attempts)
+				}
+				d.wantRefused(t, "the entity that left the value", err)
+				d.want(t, "v", "0", "2")
+			})
+		})
+	}
+}
+
+// Explain counts the check that Duplicates adds to an operation which takes a value, and to no other.
+func TestExplainCountsTheCheckForDuplicates(t *testing.T) {
+	for name, inter := range map[string]bool{"intra": false, "inter": true} {
+		t.Run(name, func(t *testing.T) {
+			harness.Run(t, func(t *testing.T, b *harness.Backend) {
+				d := newDuplicates(t, b, inter)
+				d.backfill(t)
+				to := func(id, email string) (patterns.StoreOp[mailbox], *mailbox) {
+					stored := harness.Must(d.store.Get(t.Context(), mailboxKey(id)))(t).Value
+					return patterns.UpdateEntity(mailboxKey(id), func(m *mailbox) error { m.Email, m.Age = email, m.Age+1; return nil }), &stored
+				}
+				insert := patterns.InsertEntity(&mailbox{"p", "6", "y", 0})
+				for _, c := range []struct {
+					what   string
+					op     func() (patterns.StoreOp[mailbox], *mailbox)
+					checks int
+				}{
+					{"insert", func() (patterns.StoreOp[mailbox], *mailbox) { return insert, nil }, 1},
+					{"keep a value of one entity", func() (patterns.StoreOp[mailbox], *mailbox) { return to("5", "x") }, 0},
+					{"take another value", func() (patterns.StoreOp[mailbox], *mailbox) { return to("5", "z") }, 1},
+					{"leave a value", func() (patterns.StoreOp[mailbox], *mailbox) { return to("5", "") }, 0},
+				} {
+					op, stored := c.op()
+					b.ResetRequests()
+					plan := harness.Must(d.store.Explain(op, stored))(t)
+					b.WantRequestCount(t, 0)
+					checks, messages := 0, 0
+					for _, s := range plan.Steps {
+						switch {
+						case strings.HasPrefix(s.Title, "check that no other"):
+							checks += s.Requests
+						case strings.Contains(s.Title, "message"):
+							messages++ // of the queue, which is no part of the account
+						}
+					}
+					_, err := d.store.Batch().Add(op).Commit(t.Context())
+					harness.NoError(t, err)
+					if sent := len(b.Requests()) + messages; checks != c.checks || plan.Requests != sent {
+						t.Errorf("%s: %d requests, %d checks, want %d checks\n%v", c.what, sent, checks, c.checks, plan)
+					}
 				}
 			})
 		})

@@ -102,7 +102,7 @@ func (r *run) begin(ctx context.Context, n int) error {
 		}
 	}
 	if r.Fill != "" {
-		if err := r.store.Own(ctx, false); err != nil {
+		if err := r.own(ctx); err != nil {
 			return err
 		}
 		r.Kind = filling

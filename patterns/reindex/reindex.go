@@ -154,13 +154,17 @@ func (r *Report) add(o *Report) {
 func (r *Report) counts() []*int {
 	q := &r.Requests
 	return []*int{&r.Rows, &r.Primaries, &r.Missing, &r.Wrong, &r.Orphan, &r.Duplicate, &r.Repaired, &r.Failed, &r.Filled, &r.Undecided,
-		&q.Scan, &q.Confirm, &q.Repair, &q.Fill}
+		&q.Owners, &q.Scan, &q.Confirm, &q.Repair, &q.Fill}
 }
 
-// Requests counts requests by their purpose, without the retries of the SDK, and without those
-// that find out whose the views are: see [patterns.View]. A Store that called Create makes none of these. It may be read
+// Requests counts requests by their purpose, without the retries of the SDK. It may be read
 // concurrently.
 type Requests struct {
+	// Owners is to find out whose the views in other tables are, see [patterns.View]: one for each of
+	// these tables, and one if the Store has made no request to its own. A Store that called Create
+	// makes none. One whose views no Store has recorded makes them again before each job.
+	Owners int `json:",omitzero"`
+
 	Scan    int // to read the tables
 	Confirm int // to confirm findings
 
@@ -172,7 +176,7 @@ type Requests struct {
 }
 
 // Total is the sum.
-func (r Requests) Total() int { return r.Scan + r.Confirm + r.Repair + r.Fill }
+func (r Requests) Total() int { return r.Owners + r.Scan + r.Confirm + r.Repair + r.Fill }
 
 // Failure is a primary that could not be checked or repaired.
 type Failure struct {

@@ -133,7 +133,7 @@ func runAlone(ctx context.Context, op string, store any, s state, yield func(Fin
 
 // do does what is left of a job of the stage.
 func (r *run) do(ctx context.Context, job int) error {
-	if err := r.store.Own(ctx, false); err != nil {
+	if err := r.own(ctx); err != nil {
 		return err
 	}
 	switch r.Kind {
@@ -146,6 +146,13 @@ func (r *run) do(ctx context.Context, job int) error {
 		return r.confirmAll(ctx, r.Groups[first:min(first+perJob, len(r.Groups))])
 	}
 	return r.recordEnd(ctx)
+}
+
+// own fails if the views are those of another table's primaries.
+func (r *run) own(ctx context.Context) error {
+	n, err := r.store.Own(ctx, false)
+	r.Report.Requests.Owners += n
+	return err
 }
 
 // result is what became of some primaries.

@@ -326,7 +326,7 @@ func (k *kind) index(other *kind) {
 		v.Slim = len(k.Properties) > common && !(v.Clear && len(k.Properties) == common+1)
 		if v.ID != nil {
 			v.ID = k.property(v.ID.Name)
-			v.ID.Types["Edm.String"], v.ID.keyed = v.ID.Types["Edm.String"], true
+			v.ID.Types["Edm.String"], v.ID.keyed = max(0, v.ID.Types["Edm.String"]), true // of a type, also if no row has it
 		}
 	}
 	v.Value.keyed, v.Value.omitted, k.Views, other.Parent = true, v.Value.omitted || v.Clear, append(k.Views, v), k

@@ -435,6 +435,7 @@ func buildPrograms(t *testing.T, tables []*handTable, reports []*reindex.SurveyR
 // program that WriteGo writes changes one property of each entity. Only that changes, in the entity and
 // its copies, and no view has a finding.
 func TestTheProgramOfASurveyChangesOnePropertyAndNothingElse(t *testing.T) {
+	t.Parallel() // with the schedules
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("AZPATTERNS_SURVEY_SEED"); text != "" {
 		seed = harness.Must(strconv.ParseUint(text, 10, 64))(t)

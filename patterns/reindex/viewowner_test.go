@@ -1,6 +1,8 @@
 package reindex_test
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // emailStore is a Store whose view "email" has rows in the table index.
@@ -125,5 +128,82 @@ func TestAReadOnlyRunRecordsNoOwner(t *testing.T) {
 		if rows := harness.Rows(t, index); len(rows) != 1 {
 			t.Errorf("%d rows", len(rows))
 		}
+	})
+}
+
+// A run that finds out whose the views are counts these requests: with and without a recorded owner,
+// for a Store that knows its owner, and in a Backfill.
+func TestTheRequestsForOwnersAreCounted(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		tables := b.Service(t)
+		for _, name := range []string{"Employees", "Index"} {
+			harness.Must(tables.NewClient(name).CreateTable(t.Context(), nil))(t)
+		}
+		open := func() *patterns.Store[person] {
+			return emailStore(t, tables.NewClient("Employees"), tables.NewClient("Index"))
+		}
+		want := func(what string, owners int, run func() (reindex.Report, error)) {
+			t.Helper()
+			b.ResetRequests()
+			r := harness.Must(run())(t)
+			if sent := len(b.Requests()); r.Requests.Owners != owners || r.Requests.Total() != sent {
+				t.Errorf("%s: %d requests, reported %+v, want %d for the owners", what, sent, r.Requests, owners)
+			}
+		}
+		verify := func(s *patterns.Store[person]) func() (reindex.Report, error) {
+			return func() (r reindex.Report, err error) {
+				for _, err = range reindex.Verify(t.Context(), s, &reindex.Options{Progress: func(p reindex.Report) { r = p }}) {
+				}
+				return r, err
+			}
+		}
+		s := open()
+		want("no owner", 2+1, verify(s)) // the scan of the second table begins with a second look
+		harness.NoError(t, open().Create(t.Context()))
+		s = open()
+		want("an owner", 2, verify(s))
+		want("known", 0, verify(s))
+		want("backfill", 2, func() (reindex.Report, error) { return reindex.Backfill(t.Context(), open(), "email", nil) })
+	})
+}
+
+// A process that creates the Store is killed at each request: before and after it is carried out, and while
+// it is on its way. Whatever arrived, the next process records the owner or finds it, and the Store
+// of another table is refused.
+func TestTheOwnerIsRecordedWhereverCreateIsKilled(t *testing.T) {
+	open := func(t *testing.T, acct *storagetest.Account, primaries string) *patterns.Store[person] {
+		tables := acct.TablesWith(patterns.Accelerate(nil))
+		return emailStore(t, tables.NewClient(primaries), tables.NewClient("Index"))
+	}
+	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
+		return open(t, acct, "Employees").Create(ctx)
+	}, func(t *testing.T, acct *storagetest.Account) {
+		harness.NoError(t, open(t, acct, "Employees").Create(t.Context()))
+		time.Sleep(2 * time.Minute) // a late request arrives
+		harness.NoError(t, open(t, acct, "Employees").Create(t.Context()))
+		wantRefused(t, "another table", open(t, acct, "Contractors").Create(t.Context()))
+		if rows := harness.Rows(t, acct.Tables().NewClient("Index")); len(rows) != 1 {
+			t.Errorf("%d rows", len(rows))
+		}
+	})
+}
+
+// Two Stores over different tables are created at the same time, and one of them is killed. One owns the
+// view; the other one is refused, also if the owner lost its reply.
+func TestOneOfTwoStoresOwnsAViewWhereverOneIsKilled(t *testing.T) {
+	open := func(t *testing.T, acct *storagetest.Account, primaries string) *patterns.Store[person] {
+		return emailStore(t, acct.Tables().NewClient(primaries), acct.Tables().NewClient("Index"))
+	}
+	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
+		return open(t, acct, "Employees").Create(ctx)
+	}, func(t *testing.T, acct *storagetest.Account) {
+		second := open(t, acct, "Contractors").Create(t.Context())
+		time.Sleep(2 * time.Minute)
+		first := open(t, acct, "Employees").Create(t.Context())
+		if (first == nil) == (second == nil) {
+			t.Fatalf("%v, %v", first, second)
+		}
+		wantRefused(t, "the other one", cmp.Or(first, second))
+		harness.WantError(t, open(t, acct, map[bool]string{true: "Contractors", false: "Employees"}[first == nil]).Create(t.Context()), patterns.ErrBadView)
 	})
 }
