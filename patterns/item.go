@@ -65,7 +65,7 @@ func (i Item[T]) Without(names ...string) Item[T] {
 		return i
 	}
 	o := *i.origin
-	o.Unknown = o.Unknown.Keep(func(name string) bool { return edm.IsReserved(name) || !slices.Contains(names, name) })
+	o.Unknown = o.Unknown.Keep(func(name []byte) bool { return edm.IsReserved(string(name)) || !slices.Contains(names, string(name)) })
 	i.origin = &o
 	return i
 }

@@ -322,10 +322,10 @@ func (c *Codec) Keep(entity any, names []string) {
 }
 
 // Keep returns the properties of u whose names keep returns true for.
-func (u *Unknown) Keep(keep func(name string) bool) Unknown {
+func (u *Unknown) Keep(keep func(name []byte) bool) Unknown {
 	var raw []byte
 	u.each(func(p unknownProperty) {
-		if keep(string(p.name)) {
+		if keep(p.name) {
 			raw = append(raw, p.member...)
 		}
 	})
