@@ -24,7 +24,8 @@ type Item[T any] struct {
 	Value T
 	Key   keys.Key
 
-	// ETag is the version of the row. It is opaque: compare it, or pass it back.
+	// ETag is the version of the row. It is opaque: compare it, or pass it back. A [Batch] does not
+	// change it: [BatchResult] has the new one.
 	ETag azcore.ETag
 
 	// Timestamp is the service's time of the last write. It is zero in Items returned by
