@@ -191,7 +191,7 @@ func TestAStoreKeepsWhatWasNotChanged(t *testing.T) {
 		var p *staticProgram
 		var views []*layout
 		var e storeEditor
-		cases(t, b, 1000, 200, func(seed uint64) (err error) {
+		cases(t, b, 1000, 500, func(seed uint64) (err error) {
 			if name != seed/10 || e == nil {
 				name = seed / 10
 				r := rand.New(rand.NewPCG(name, 3))

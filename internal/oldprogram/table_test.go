@@ -74,7 +74,7 @@ func TestATableKeepsWhatWasNotChanged(t *testing.T) {
 		var p *program
 		var e editor
 		var open error
-		cases(t, b, 2000, 250, func(seed uint64) (err error) {
+		cases(t, b, 2000, 500, func(seed uint64) (err error) {
 			if name := seed / typesEvery; p == nil || p.seed != name {
 				p = generate(name)
 				e, open = p.edit(w.client)
