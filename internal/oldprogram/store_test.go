@@ -302,7 +302,7 @@ func (w *world) storeCase(t testing.TB, seed uint64, p *staticProgram, e storeEd
 }
 
 // unlessKept returns the row that a primary implies, but what is stored in place of it where that is what was stored before, in
-// another spelling: nothing has changed it, or the changed property has got another spelling of the number that it had.
+// another spelling: nothing has changed it, or the changed property has the same content.
 func unlessKept(implied, after, before stored, changed string) stored {
 	implied = maps.Clone(implied)
 	for _, names := range []stored{implied, before} {
@@ -310,7 +310,7 @@ func unlessKept(implied, after, before stored, changed string) stored {
 			was, had := before[name]
 			now, has := after[name]
 			switch {
-			case before == nil || name == changed && !sameNumbers(was, implied[name]) || was != now || had != has:
+			case before == nil || name == changed && !sameContent(was, implied[name]) || was != now || had != has:
 			case has:
 				implied[name] = was
 			default:
@@ -321,20 +321,47 @@ func unlessKept(implied, after, before stored, changed string) stored {
 	return implied
 }
 
-// sameNumbers reports whether two properties differ only in how they spell numbers. A missing one is zero.
-func sameNumbers(p, q property) bool {
-	tree := func(p property) (tree any) {
-		text := []byte(p.text)
-		if p.text == "" {
-			text = []byte("0")
-		} else if p.text[0] == '"' {
-			text = []byte(textIn(p))
+// sameContent reports whether two properties differ only in how they spell numbers, and in what is missing instead of zero or empty.
+func sameContent(p, q property) bool {
+	content := func(p property) (tree any) {
+		text := p.text
+		if text != "" && text[0] == '"' {
+			text = textIn(p)
 		}
-		_ = json.Unmarshal(text, &tree) // nil for other text
-		return tree
+		if json.Unmarshal([]byte(text), &tree) != nil {
+			tree = text
+		}
+		return notEmpty(tree)
 	}
-	x := tree(p)
-	return x != nil && reflect.DeepEqual(x, tree(q))
+	return reflect.DeepEqual(content(p), content(q))
+}
+
+// notEmpty returns a tree without members that are zero or empty, nil if nothing is left.
+func notEmpty(tree any) any {
+	switch t := tree.(type) {
+	case map[string]any:
+		for name, member := range t {
+			if t[name] = notEmpty(member); t[name] == nil {
+				delete(t, name)
+			}
+		}
+		if len(t) > 0 {
+			return t
+		}
+	case []any:
+		for i := range t {
+			t[i] = notEmpty(t[i])
+		}
+		if len(t) > 0 {
+			return t
+		}
+	case nil:
+	default:
+		if !reflect.ValueOf(tree).IsZero() {
+			return tree
+		}
+	}
+	return nil
 }
 
 // compare describes how rows differ from want, apart from what a Store adds.
