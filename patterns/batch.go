@@ -31,7 +31,10 @@ type Batch[T any] struct {
 
 // BatchResult is the result of a transaction.
 type BatchResult struct {
-	// ETags of the rows, in the order of the operations; "" for deletes.
+	// ETags of the rows, in the order of the operations; "" for deletes. The Items that were added
+	// keep the ETag that they had, which is that of the version before; one that is given its new
+	// ETag can be replaced, but must be read again before it is merged, because it still lacks what
+	// the row lacked before.
 	ETags []azcore.ETag
 }
 

@@ -24,7 +24,8 @@ type Item[T any] struct {
 	Value T
 	Key   keys.Key
 
-	// ETag is the version of the row. It is opaque: compare it, or pass it back.
+	// ETag is the version of the row. It is opaque: compare it, or pass it back. A [Batch] does not
+	// change it: [BatchResult] has the new one.
 	ETag azcore.ETag
 
 	// Timestamp is the service's time of the last write. It is zero in Items returned by
@@ -65,7 +66,7 @@ func (i Item[T]) Without(names ...string) Item[T] {
 		return i
 	}
 	o := *i.origin
-	o.Unknown = o.Unknown.Keep(func(name string) bool { return edm.IsReserved(name) || !slices.Contains(names, name) })
+	o.Unknown = o.Unknown.Keep(func(name []byte) bool { return edm.IsReserved(string(name)) || !slices.Contains(names, string(name)) })
 	i.origin = &o
 	return i
 }

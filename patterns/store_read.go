@@ -113,7 +113,7 @@ func (b *itemBuffer[T]) project(selected []string) {
 			origin = *item.origin
 		}
 		origin.Selected = selected
-		origin.Unknown = origin.Unknown.Keep(func(name string) bool { return slices.Contains(selected, name) })
+		origin.Unknown = origin.Unknown.Keep(func(name []byte) bool { return slices.Contains(selected, string(name)) })
 		item.origin = &origin
 	}
 }

@@ -44,6 +44,11 @@ import (
 //   - Filters compare values of the field's type, declared or not. They do not match a
 //     property that is stored with another type.
 //
+// A field with the option json that is written back keeps the members that its type lacks; a
+// zero one with omitempty is stored with these alone. The elements of an array keep theirs if
+// the program moves, adds or removes elements: an element is recognized by what it is equal to or
+// has most members in common with, and equal ones by their order.
+//
 // A zero time.Time is omitted, because Edm.DateTime begins in 1601. As an Edm.String it is
 // stored.
 //

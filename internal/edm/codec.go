@@ -114,7 +114,8 @@ type Field struct {
 //   - A property that the row lacks is not added while the field has the zero value, unless
 //     Envelope.Named is set.
 //   - A field with the option json that has changed keeps the members that its type lacks,
-//     and the text of those that have not changed, at every depth: see package jsonmerge.
+//     and the text of those that have not changed, at every depth: see package jsonmerge. If the
+//     field is omitted now, the members that its type lacks stay.
 //
 // An Edm.String with an offset is read into a time.Time with that offset, and a new time is written
 // there with the offset of its own zone; every other time is read and written in UTC.
@@ -322,10 +323,10 @@ func (c *Codec) Keep(entity any, names []string) {
 }
 
 // Keep returns the properties of u whose names keep returns true for.
-func (u *Unknown) Keep(keep func(name string) bool) Unknown {
+func (u *Unknown) Keep(keep func(name []byte) bool) Unknown {
 	var raw []byte
 	u.each(func(p unknownProperty) {
-		if keep(string(p.name)) {
+		if keep(p.name) {
 			raw = append(raw, p.member...)
 		}
 	})

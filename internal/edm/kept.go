@@ -448,18 +448,19 @@ func (w *encoder) member(p unknownProperty) error {
 func (w *encoder) mergeJSON(p *plan, f *field, k *unknownProperty, before, now reflect.Value) (done bool, err error) {
 	whole := *f
 	whole.optional = false // a value that is zero may have members that the Go type does not have
-	text := func(v reflect.Value) (text string) {
-		member, _ := w.alone(p, &whole, v, reflect.Value{}, k)
+	text := func(member []byte) (text string) {
 		eachMember(member, func(p unknownProperty) { text, _ = p.text() })
 		return text
 	}
 	stored, _ := k.text()
-	wanted := text(now)
+	was, _ := w.alone(p, &whole, before, reflect.Value{}, k)
+	is, _ := w.alone(p, &whole, now, reflect.Value{}, k)
+	wanted := text(is)
 	merge := jsonmerge.Merge
 	if f.optional && f.omitted(now) {
 		merge = jsonmerge.Rest
 	}
-	merged, ok := merge(stored, text(before), wanted)
+	merged, ok := merge(stored, text(was), wanted)
 	if !ok {
 		return false, nil
 	}

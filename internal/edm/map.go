@@ -315,7 +315,7 @@ func fromJSON(name string, value any, edm Type, texts bool) (any, error) {
 		return integerAs(int64(v), edm, v), nil
 	case string:
 		if texts {
-			return textAs(v, edm), nil
+			return textAs(v, edm, value), nil
 		}
 	}
 	return value, nil
@@ -370,8 +370,8 @@ func wholeFloat(f float64) (int64, bool) {
 	return int64(f), true
 }
 
-// textAs returns a text as the type edm if that is text in JSON and can represent it.
-func textAs(text string, edm Type) any {
+// textAs returns a text as the type edm if that is text in JSON and can represent it, otherwise other, which has been allocated.
+func textAs(text string, edm Type, other any) any {
 	switch edm {
 	case Int64:
 		if i, ok := parseInt([]byte(text)); ok {
@@ -391,7 +391,7 @@ func textAs(text string, edm Type) any {
 			return b
 		}
 	}
-	return text
+	return other
 }
 
 // mapOf returns the map v as a map[string]any.

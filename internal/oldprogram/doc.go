@@ -30,6 +30,8 @@
 //   - The text of the changed property: it has the form in which the library writes the new value, with the stored type. A number
 //     becomes an Edm.Double if it is no longer whole, as in the old program. If the struct has a field for the annotation, X@odata.type,
 //     that field decides.
+//   - A copy stays as it is if the changed property differs from that of the copy only in the spelling of numbers, or in what is missing
+//     instead of zero or empty, also inside of JSON: for a view both are the same.
 //   - A property that the row lacked gets the type of its field, which the old program may be unable to read.
 //   - Upper-case letters of an Edm.Guid in a copy: the service stores the number, but Azurite the text.
 //   - aztables itself decodes the numbers of an entity and encodes them again before it sends them. The comparison begins with what the

@@ -24,7 +24,7 @@ const casesVariable = "AZPATTERNS_OLDPROGRAM"
 var onlySeed = flag.Uint64("oldprogram.seed", 0, "run only the case with this seed")
 
 // failed are seeds of cases that failed once.
-var failed = []uint64{}
+var failed = []uint64{181715493846525, 14104014851751, 142957262297604}
 
 // cases calls run with new seeds, and with those that failed once. On Azurite, where a case takes some 20 ms, it has another number of
 // cases.
@@ -74,7 +74,7 @@ func TestATableKeepsWhatWasNotChanged(t *testing.T) {
 		var p *program
 		var e editor
 		var open error
-		cases(t, b, 2000, 250, func(seed uint64) (err error) {
+		cases(t, b, 2000, 500, func(seed uint64) (err error) {
 			if name := seed / typesEvery; p == nil || p.seed != name {
 				p = generate(name)
 				e, open = p.edit(w.client)
@@ -311,7 +311,10 @@ func (c *change) equal(a, b reflect.Value) bool {
 		switch {
 		case strings.Contains(f.name, "@"):
 		case !x.IsValid() || !y.IsValid():
-			if x.IsValid() && !x.IsZero() || y.IsValid() && !y.IsZero() {
+			empty := func(v reflect.Value) bool {
+				return !v.IsValid() || v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0
+			}
+			if !empty(x) || !empty(y) {
 				return false
 			}
 		case !sameValue(x, y):

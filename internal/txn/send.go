@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
@@ -59,16 +60,20 @@ func (t *Table) written(op *Op, c *Change, etag string) Record {
 	if op.Value == nil {
 		return r
 	}
-	var o Origin
+	var unknown edm.Unknown
 	changed := t.Stamped || len(op.texts) > 0 || op.only != nil
 	if op.Origin != nil {
-		o = *op.Origin
-		changed = t.Codec.Written(op.Value, &o.Unknown) || changed
+		unknown = op.Origin.Unknown
+		changed = t.Codec.Written(op.Value, &unknown) || changed
 	}
 	if !changed {
 		return r
 	}
-	o.Unknown = op.unknown(o.Unknown)
+	var o Origin
+	if op.Origin != nil {
+		o = *op.Origin
+	}
+	o.Unknown = op.unknown(unknown)
 	if op.only != nil {
 		o.Selected = op.only
 	}

@@ -72,7 +72,7 @@ func (s *Set) HasOwner() bool {
 // and the result those for which it has. If the latter do not exist, the result is entity.
 func (s *Set) OverPart(entity any, part *txn.Record, zero func() any) (now any, origin *txn.Origin, err error) {
 	o := *part.Origin
-	o.Unknown = o.Unknown.Keep(func(name string) bool { return name != PropState })
+	o.Unknown = o.Unknown.Keep(func(name []byte) bool { return string(name) != PropState })
 	merged, err := s.mergedIn(part)
 	if err != nil || len(merged) == 0 {
 		return entity, &o, err

@@ -75,7 +75,8 @@ func (s *Set) Derive(entity any, key keys.Key, unknown *edm.Unknown) ([]Derived,
 
 // encodeCopies encodes the copies among the rows of the entity at key.
 func (s *Set) encodeCopies(all []Derived, entity any, key keys.Key, unknown *edm.Unknown) error {
-	var stored [2]*edm.Unknown // with which slim and full copies are encoded
+	var stored [2]edm.Unknown // with which slim and full copies are encoded
+	var known [2]bool
 	for i := range all {
 		d := &all[i]
 		if d.Kind != Copies {
@@ -88,11 +89,10 @@ func (s *Set) encodeCopies(all []Derived, entity any, key keys.Key, unknown *edm
 		if d.Copy.Only == nil {
 			form = 1
 		}
-		if stored[form] == nil {
-			u := copied(unknown, form == 1)
-			stored[form] = &u
+		if !known[form] {
+			stored[form], known[form] = copied(unknown, form == 1), true
 		}
-		marked := d.View.mark(stored[form], key)
+		marked := d.View.mark(&stored[form], key)
 		var err error
 		if d.Body, err = encodeCopy(s.codec, of, d.Key, d.Copy.Only, &marked); err != nil {
 			return &Error{d.View.Name, err}

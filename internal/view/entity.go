@@ -126,5 +126,7 @@ func copied(unknown *edm.Unknown, full bool) edm.Unknown {
 		return edm.Unknown{}
 	}
 	merged := mergedNames(unknown)
-	return unknown.Keep(func(name string) bool { return full && !edm.IsReserved(name) && !slices.Contains(merged, name) })
+	return unknown.Keep(func(name []byte) bool {
+		return full && !edm.IsReserved(string(name)) && !slices.Contains(merged, string(name))
+	})
 }

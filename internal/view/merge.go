@@ -87,6 +87,9 @@ func editSet(row txn.Content, v *View, primary keys.Key, want *MergeSpec, former
 // mergedNames returns the names of the properties that views have set in a row.
 func mergedNames(unknown *edm.Unknown) (names []string) {
 	text, _ := unknown.Text(propMerged)
+	if text == "" {
+		return nil
+	}
 	setters, err := settersOf(edm.Properties{propMerged: text})
 	if err != nil {
 		return nil // the row is not written, or Claims fails
