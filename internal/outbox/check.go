@@ -44,8 +44,9 @@ type place struct {
 // same, it was the current one while the row was read.
 //
 //   - So a local row that differs is wrong: its transaction also changes the primary. If both were
-//     as they were read at one moment, that is certain without the second read: see [reading]. No
-//     outbox row names a local row.
+//     as they were read at one moment, that is certain without the second read, and so it is if one
+//     has not changed since the time since, after which the caller has found that they differ: see
+//     [reading]. No outbox row names a local row.
 //   - A remote row may be about to be written, but then its operation has an outbox row, which
 //     is deleted only when nothing more can be written. So the outbox rows are read after the
 //     primary and before the row. If the operation is not among them, and the row differs, it is
@@ -56,7 +57,7 @@ type place struct {
 //
 // undecided is how many rows an operation is about to write, changed whenever they were read, or
 // differ but were changed, as was their primary, less than grace ago.
-func (s *Store) Check(ctx context.Context, rows []Checked, grace time.Duration) (differ []Checked, undecided, requests int, err error) {
+func (s *Store) Check(ctx context.Context, rows []Checked, since time.Time, grace time.Duration) (differ []Checked, undecided, requests int, err error) {
 	home := place{s.own, rows[0].Primary.Partition}
 	for i := range rows {
 		if err := s.locate(&rows[i], home); err != nil {
@@ -76,7 +77,7 @@ func (s *Store) Check(ctx context.Context, rows []Checked, grace time.Duration) 
 				local[i].names = append(local[i].names, c.names...)
 			}
 		}
-		n, err := s.readTogether(ctx, home, local)
+		n, err := s.readTogether(ctx, home, local, since)
 		if requests += n; err != nil {
 			return nil, 0, requests, err
 		}
@@ -103,7 +104,7 @@ func (s *Store) Check(ctx context.Context, rows []Checked, grace time.Duration) 
 				return nil, 0, requests, err
 			}
 			for at, sets := range remote {
-				n, err := s.readTogether(ctx, at, sets)
+				n, err := s.readTogether(ctx, at, sets, time.Time{})
 				if requests += n; err != nil {
 					return nil, 0, requests, err
 				}

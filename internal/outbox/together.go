@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/keys"
@@ -14,8 +15,8 @@ type together struct {
 	names []string       // their row keys
 	rows  []*fetch.Entry // in the same order, nil for a missing row
 
-	// snapshot means that there was a moment at which all rows were as they were read. Otherwise
-	// each was read after those that precede it.
+	// snapshot means that there was a moment at which all rows were as they were read, or did not fit as
+	// the caller has found. Otherwise each was read after those that precede it.
 	snapshot bool
 }
 
@@ -26,14 +27,19 @@ type together struct {
 // has an ETag twice. So a set was as it was read if there was a request at which each of its rows was
 // returned, found missing, or known in this way.
 //
-// This needs no clock, and no other knowledge of the rows: not when, in which order, or by whom they
-// were scanned.
+// So a set takes up to two requests for each page. If the caller has found since a time that the set does
+// not fit, one is enough for sets with a row that has not changed since then, as its Timestamp shows: it was
+// the same when the others were found.
 type reading struct {
 	place
+	since    time.Time // by the clock of the service; zero if nothing was found before
 	open     []*together
 	requests int
 	seen     map[string][]sight // in the order of the requests
 }
+
+// maxSkew is more than the clocks of the servers of a service differ by.
+const maxSkew = time.Minute
 
 // sight is what a request has shown of a row key that it covered.
 type sight struct {
@@ -46,8 +52,8 @@ type sight struct {
 // moment. If the pages have fewer of the rows than filters have room for, or rows are changed meanwhile,
 // it makes one request for each 7 pairs of what is left instead. A set that is too large for that is
 // read row by row.
-func (s *Store) readTogether(ctx context.Context, at place, sets []*together) (requests int, err error) {
-	r := &reading{place: at, open: slices.Clone(sets), seen: map[string][]sight{}}
+func (s *Store) readTogether(ctx context.Context, at place, sets []*together, since time.Time) (requests int, err error) {
+	r := &reading{place: at, since: since, open: slices.Clone(sets), seen: map[string][]sight{}}
 	if err := r.pages(ctx); err != nil {
 		return r.requests, err
 	}
@@ -110,7 +116,7 @@ func (r *reading) read(ctx context.Context, names []string, f query.Filter) (res
 	return names, nil
 }
 
-// take fills in the rows of t if there was a request at which all of them are known.
+// take fills in the rows of t if there was a request at which all of them are known, or one has not changed.
 func (r *reading) take(t *together) bool {
 	for _, name := range t.names {
 		for _, at := range r.seen[name] {
@@ -119,7 +125,26 @@ func (r *reading) take(t *together) bool {
 			}
 		}
 	}
-	return false
+	return r.takeUnchanged(t)
+}
+
+// takeUnchanged fills in the rows of t as they were read last if one of them has not changed since r.since.
+func (r *reading) takeUnchanged(t *together) bool {
+	rows := make([]*fetch.Entry, len(t.names))
+	for i, name := range t.names {
+		n := len(r.seen[name])
+		if n == 0 {
+			return false
+		}
+		rows[i] = r.seen[name][n-1].row
+		if rows[i] != nil && rows[i].Timestamp.Add(maxSkew).Before(r.since) {
+			t.snapshot = true
+		}
+	}
+	if t.snapshot {
+		t.rows = rows
+	}
+	return t.snapshot
 }
 
 // rowsAt returns the rows as they were at the moment of a request, and whether all of them are known.

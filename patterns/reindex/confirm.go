@@ -54,7 +54,7 @@ func (r *run) confirmAll(ctx context.Context, groups [][]outbox.Checked) error {
 
 // confirm adds the rows of a group that differ, and those that cannot be checked, to res.
 func (r *run) confirm(ctx context.Context, group []outbox.Checked, res *result) error {
-	rows, undecided, requests, err := r.store.Check(ctx, slices.Clone(group), r.Grace)
+	rows, undecided, requests, err := r.store.Check(ctx, slices.Clone(group), r.Began, r.Grace)
 	if res.Requests.Confirm += requests; err != nil {
 		rows, undecided = slices.Clone(group), 0
 		for i := range rows {

@@ -133,9 +133,10 @@
 //     table share a client.
 //   - The rows of one partition are confirmed together, and repaired together, up to 33 at a time. Rows
 //     in the partition of their entities take one transaction, and are confirmed by one request
-//     for each page of the partition between the first and the last of them and of their entities. If
-//     a row and its entity are on different pages, these are read again, so at most two requests for each
-//     page. If the pages have few of them, or they are changed meanwhile, a request confirms seven.
+//     for each page of the partition between the first and the last of them and of their entities. Only if
+//     a row and its entity are on different pages, and both were changed during the scan or in the minute
+//     before it, these are read again, so then at most two requests for each page. If the pages have few of
+//     them, or they are changed meanwhile, a request confirms seven.
 //   - Remote rows take 7 requests for the partition of their entities, and 3 for each row: a
 //     read, a write, and a read of the entity. Of the 7, 3 read the entities, the outbox rows,
 //     and the entities again, and 4 are the message, the transaction, and the deletes of the
@@ -153,7 +154,7 @@
 // list of a hundred members) a run finds and repairs 100 planted errors, one in a partition on
 // average, with 32 requests for the scan, 237 to confirm them, and 361 to repair them. Of the 237, 33
 // are for the 33 copies in the partitions of their entities. 120 missing, wrong and left-over copies in two
-// partitions of 4,200 rows, all of which precede their entities, take 20 requests to confirm.
+// partitions of 4,200 rows, all of which precede their entities, take 10 requests to confirm.
 //
 // Memory does not depend on the size of the tables: see [Options.Differences]. If more rows
 // differ, the run needs further passes. In the worst case a run with d differences reads the

@@ -7,10 +7,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/outbox"
+	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -37,6 +39,7 @@ type state struct {
 	Done   []int              // those that are done
 	Part   part               // what is left of the one in progress, if it reads rows
 	Sketch sketch             // of what the jobs have scanned
+	Began  time.Time          // before any primary was scanned, by the clock of the service
 	Groups [][]outbox.Checked // what the jobs confirm: rows whose primaries are in one partition
 	Report Report
 
@@ -109,6 +112,27 @@ func (r *run) begin(ctx context.Context, n int) error {
 		r.Report.Requests.Fill += 2 // of recordBegin
 	}
 	return nil
+}
+
+// hasBegun notes when the scan of the primaries began, after a request for some of them. previous means that
+// they are not the first.
+func (r *run) hasBegun(previous bool) {
+	now, known := r.tables[0].Client.ServiceTime()
+	switch at := now.Add(-servicetime.Elapsed(r.began)); {
+	case !r.Began.IsZero() && (previous || r.Began.Before(at)):
+	case previous || !known:
+		r.Began = time.Unix(0, 0) // before any row was changed
+	default:
+		r.Began = at
+	}
+}
+
+// earliest returns the earlier one of two results of hasBegun; a zero one is of a run that has scanned no primary.
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // recordBegin records that a view is being backfilled, or removed, before any primary is changed.

@@ -167,6 +167,7 @@ func (r *Runs) do(ctx context.Context, job Job) error {
 	s, err = r.update(ctx, job, func(s *state) error {
 		s.Sketch.merge(m.Sketch)
 		s.Report.add(&m.Report)
+		s.Began = earliest(s.Began, m.Began)
 		if len(found.Findings) > 0 {
 			s.Found = append(s.Found, job)
 		}

@@ -27,6 +27,9 @@ func (r *run) read(ctx context.Context, job int, use func(context.Context, []fet
 		if err != nil {
 			return false
 		}
+		if r.Kind == scanning && p.Table == 0 {
+			r.hasBegun(p.Cursor != r.Parts[job].Cursor)
+		}
 		report.Requests.Scan += page.Progress.Requests - p.Progress.Requests
 		if r.first() {
 			report.Rows += page.Progress.Rows - p.Progress.Rows
