@@ -64,8 +64,13 @@ func DeleteEntity[T any](key keys.Key) StoreOp[T] {
 
 // Was names the version of the entity that was read, which saves the read. A put or a delete
 // fails with [ErrConflict] if the entity was changed since, and with [ErrNotFound] if it was
-// deleted; an update starts over. An insert is refused with [ErrExists]. was must be
-// unchanged since it was read, and have the key of the operation.
+// deleted; an update starts over. An insert is refused with [ErrExists].
+//
+// was must have the key of the operation. Until the operation was carried out, was must stay as it
+// was read, or as a write of the Store returned it, with all that its Value refers to: see
+// [Store.PutItem]. An update changes a copy. It may be carried out again after a failure, and after
+// [Store.Explain]; if T hides memory from the copy, it then reads the entity, see
+// [Store.UpdateItem].
 func (o StoreOp[T]) Was(was Item[T]) StoreOp[T] {
 	o.op.was, o.op.spent = recordOf(was), new(atomic.Bool)
 	return o

@@ -27,7 +27,9 @@ func Of(entity any) any {
 	original := reflect.ValueOf(entity).Elem()
 	c := reflect.New(original.Type())
 	c.Elem().Set(original)
-	copies{}.separate(c.Elem())
+	if shares(original.Type()) {
+		copies{}.separate(c.Elem())
+	}
 	return c.Interface()
 }
 
