@@ -107,7 +107,7 @@ func TestACopySharesWhatIsNoDataAndWhatCannotBeSet(t *testing.T) {
 		Skips  skips
 		Func   func()
 	}
-	e := &outer{big.NewInt(1), &hides{}, skips{&part{}, &part{}, &part{}}, func() {}}
+	e := &outer{big.NewInt(1), &hides{names: []string{"a"}}, skips{&part{}, &part{}, &part{}}, func() {}}
 	c := clone.Of(e).(*outer)
 	if c.Number != e.Number || c.Hidden != e.Hidden || c.Skips.Ignored != e.Skips.Ignored || c.Skips.JSON != e.Skips.JSON {
 		t.Errorf("%+v", c)
