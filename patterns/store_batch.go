@@ -52,7 +52,8 @@ func (b *StoreBatch[T]) Insert(v *T) *StoreBatch[T] { return b.Add(InsertEntity(
 // Put adds [PutEntity].
 func (b *StoreBatch[T]) Put(v *T) *StoreBatch[T] { return b.Add(PutEntity(v)) }
 
-// PutItem adds [PutEntity] for an entity that was read.
+// PutItem adds [PutEntity] for an entity that was read. was must be as it was read, and v another
+// value, as for [Store.PutItem].
 func (b *StoreBatch[T]) PutItem(was Item[T], v *T) *StoreBatch[T] {
 	return b.Add(PutEntity(v).Was(was))
 }
@@ -68,7 +69,8 @@ func (b *StoreBatch[T]) Update(key keys.Key, change func(*T) error) *StoreBatch[
 // other, deletes the entities that exist.
 func (b *StoreBatch[T]) Delete(key keys.Key) *StoreBatch[T] { return b.Add(DeleteEntity[T](key)) }
 
-// DeleteItem adds [DeleteEntity] for an entity that was read.
+// DeleteItem adds [DeleteEntity] for an entity that was read. was must be as it was read, as for
+// [Store.DeleteItem].
 func (b *StoreBatch[T]) DeleteItem(was Item[T]) *StoreBatch[T] {
 	return b.Add(DeleteEntity[T](was.Key).Was(was))
 }

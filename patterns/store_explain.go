@@ -154,9 +154,10 @@ func (s *Store[T]) Explain(op StoreOp[T], stored ...*T) (*Explanation, error) {
 	case in.Op == opUpdate && !known:
 		return nil, fmt.Errorf("explain: update: stored version: %w", ErrNil)
 	case in.Op == opUpdate:
-		if q.Now, err = op.op.change(q.Was); err != nil {
-			return nil, err
+		if in.Spent != nil {
+			in.Spent.Store(true)
 		}
+		q.Next = func() (any, error) { return op.op.changed(q.Was) }
 	}
 	q.Assume = !known
 	return s.explain(&q)

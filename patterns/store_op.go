@@ -3,7 +3,10 @@ package patterns
 import (
 	"context"
 	"fmt"
+	"reflect"
+	"sync/atomic"
 
+	"github.com/azpatterns/azpatterns/internal/clone"
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
@@ -23,7 +26,8 @@ type storeOp struct {
 	key    keys.Key // of an operation without a value
 	value  any
 	was    *txn.Record
-	change func(was any) (any, error) // of an update
+	spent  *atomic.Bool           // of was: an update may have changed what its value refers to
+	change func(entity any) error // of an update
 }
 
 const (
@@ -47,13 +51,7 @@ func PutEntity[T any](v *T) StoreOp[T] {
 func UpdateEntity[T any](key keys.Key, change func(*T) error) StoreOp[T] {
 	op := storeOp{name: opUpdate, key: key}
 	if change != nil {
-		op.change = func(was any) (any, error) {
-			v := *was.(*T)
-			if err := change(&v); err != nil {
-				return nil, err
-			}
-			return &v, nil
-		}
+		op.change = func(entity any) error { return change(entity.(*T)) }
 	}
 	return StoreOp[T]{op}
 }
@@ -66,10 +64,15 @@ func DeleteEntity[T any](key keys.Key) StoreOp[T] {
 
 // Was names the version of the entity that was read, which saves the read. A put or a delete
 // fails with [ErrConflict] if the entity was changed since, and with [ErrNotFound] if it was
-// deleted; an update starts over. An insert is refused with [ErrExists]. was must be
-// unchanged since it was read, and have the key of the operation.
+// deleted; an update starts over. An insert is refused with [ErrExists].
+//
+// was must have the key of the operation. Until the operation was carried out, was must stay as it
+// was read, or as a write of the Store returned it, with all that its Value refers to: see
+// [Store.PutItem]. An update changes a copy. It may be carried out again after a failure, and after
+// [Store.Explain]; if T hides memory from the copy, it then reads the entity, see
+// [Store.UpdateItem].
 func (o StoreOp[T]) Was(was Item[T]) StoreOp[T] {
-	o.op.was = recordOf(was)
+	o.op.was, o.op.spent = recordOf(was), new(atomic.Bool)
 	return o
 }
 
@@ -90,7 +93,10 @@ func (o *storeOp) intent(engine *outbox.Store) (*outbox.Intent, error) {
 			if was == nil {
 				return nil, fmt.Errorf("update: %w", ErrNotFound)
 			}
-			return o.change(was.Value)
+			return o.changed(was.Value)
+		}
+		if o.was != nil && !clone.Whole(reflect.TypeOf(o.was.Value).Elem()) {
+			in.Spent = o.spent
 		}
 	case opDelete:
 		in.Reread, in.Repeatable, in.IfExists = o.was == nil, o.was == nil, o.was == nil
@@ -110,12 +116,19 @@ func (o *storeOp) intent(engine *outbox.Store) (*outbox.Intent, error) {
 	return in, err
 }
 
+// changed returns the result of an update of entity, which stays as it is as far as clone.Of can
+// copy it.
+func (o *storeOp) changed(entity any) (any, error) {
+	v := clone.Of(entity)
+	return v, o.change(v)
+}
+
 // put completes the intent of an insert or a put.
 func (o *storeOp) put(engine *outbox.Store, in *outbox.Intent) (err error) {
 	if o.value == nil {
 		return fmt.Errorf("value: %w", ErrNil)
 	}
-	in.Next = func(*txn.Record) (any, error) { return o.value, nil }
+	in.Next = func(*txn.Record) (any, error) { return clone.Of(o.value), nil } // the Item that results has a value of its own
 	switch {
 	case o.was == nil:
 		in.Key, err = engine.Table.KeyOf(o.value)

@@ -38,6 +38,19 @@ func (s *Store[T]) Put(ctx context.Context, v *T) (Item[T], error) {
 // PutItem is Put for an entity that was read, which saves the read: one request if all
 // rows are copies in the entity's partition. It returns [ErrConflict] if the entity was
 // changed since was was read, and [ErrNotFound] if it was deleted.
+//
+// was must be as it was read, or as a write of the Store returned it, with all that its Value refers
+// to. PutItem derives the stored rows from it, and cannot detect a change: rows of the stored version
+// would then remain, and [ErrConflict] would not occur. So v must be another value, and must not
+// have been changed through a slice, a map or a pointer that it shares with was:
+//
+//	v := was.Value
+//	v.Tags = append(slices.Clone(v.Tags), "new")
+//	was, err = store.PutItem(ctx, was, &v)
+//
+// [Store.UpdateItem], whose function may change its argument in any way, needs no such care.
+//
+// The Item that is returned shares nothing with v that a copy of T can separate, see UpdateItem.
 func (s *Store[T]) PutItem(ctx context.Context, was Item[T], v *T) (Item[T], error) {
 	return s.do(ctx, PutEntity(v).Was(was))
 }
@@ -54,8 +67,16 @@ func (s *Store[T]) Update(ctx context.Context, key keys.Key, change func(*T) err
 	return s.do(ctx, UpdateEntity(key, change))
 }
 
-// UpdateItem is Update that uses was instead of its first read. was must be unchanged
-// since it was read.
+// UpdateItem is Update that uses was instead of its first read. was must be as it was read, or as a
+// write of the Store returned it, with all that its Value refers to, as for [Store.PutItem].
+//
+// change gets a copy of was.Value, with copies of the slices, maps, pointers and interfaces in it,
+// at every depth. So it may change them in place, and was may be used again after an error. A copy
+// cannot separate the memory of unexported fields, such as those of a big.Int, of fields with the tag
+// "-", and of functions and channels. If T has such fields, or interfaces, UpdateItem uses was
+// once, and reads the entity, with one more request, if it has to call change again. If change
+// modifies such memory in place, read the entity again after an error, unless the same [StoreOp] is
+// carried out again.
 func (s *Store[T]) UpdateItem(ctx context.Context, was Item[T], change func(*T) error) (Item[T], error) {
 	return s.do(ctx, UpdateEntity(was.Key, change).Was(was))
 }
@@ -73,7 +94,9 @@ func (s *Store[T]) Delete(ctx context.Context, key keys.Key) error {
 }
 
 // DeleteItem deletes the entity that was read as was, which saves the read. It returns
-// [ErrConflict] if the entity was changed since, and [ErrNotFound] if it was deleted.
+// [ErrConflict] if the entity was changed since, and [ErrNotFound] if it was deleted. was must be
+// as it was read, or as a write of the Store returned it, with all that its Value refers to: the rows
+// to delete follow from it, and others would remain.
 func (s *Store[T]) DeleteItem(ctx context.Context, was Item[T]) error {
 	_, err := s.do(ctx, DeleteEntity[T](was.Key).Was(was))
 	return err

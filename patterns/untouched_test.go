@@ -215,7 +215,7 @@ func TestAZeroIsMergedAfterTheFieldWasSet(t *testing.T) {
 				return table.Do(t.Context(), patterns.MergeOp(item).Only("Later", "Flag"))
 			},
 			"Store": func(item patterns.Item[event]) (patterns.Item[event], error) {
-				return store.PutItem(t.Context(), item, &item.Value)
+				return store.PutItem(t.Context(), harness.Get(t, table, item.Key), &item.Value)
 			},
 			"any version": func(item patterns.Item[event]) (patterns.Item[event], error) {
 				item.ETag = azcore.ETagAny

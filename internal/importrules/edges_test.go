@@ -244,6 +244,7 @@ var edges = map[string][]string{
 	},
 	"patterns": {
 		"internal/azerr",
+		"internal/clone",
 		"internal/edm",
 		"internal/fetch",
 		"internal/limit",

@@ -67,6 +67,9 @@ type Question struct {
 	Key      keys.Key // of a delete; otherwise that of Now
 	Was, Now any      // the versions of the entity; nil: there is none
 
+	// Next, if not nil, returns Now. It may change what Was refers to.
+	Next func() (any, error)
+
 	// Read means that the operation reads the primary first.
 	Read bool
 
@@ -75,36 +78,28 @@ type Question struct {
 	Assume bool
 }
 
-// Explain returns how the operation is carried out. It makes no request.
+// Explain returns how the operation is carried out. It makes no request. An error of q.Next is
+// returned as it is.
 func (s *Store) Explain(q *Question) (*Explanation, error) {
 	op := &operation{Intent: &Intent{Op: q.Op, Key: q.Key, Known: !q.Read}}
-	op.now = q.Now
 	if q.Was != nil || q.Assume {
 		op.was = &txn.Record{Value: q.Was}
 	}
-	for _, version := range []any{q.Was, q.Now} {
-		if version == nil {
-			continue
-		}
-		key, err := s.Table.KeyOf(version)
-		if err == nil && op.Key != (keys.Key{}) && key != op.Key {
-			err = azerr.ErrKeyChanged
-		}
-		if err != nil {
-			return nil, fmt.Errorf("explain: %w", err)
-		}
-		op.Key = key
-	}
-	views := s.Views.After("")
-	now, err := views.Derive(q.Now, op.Key, nil)
+	was, err := s.rowsOfVersion(op, q.Was)
 	if err != nil {
-		return nil, fmt.Errorf("explain: %w", err)
+		return nil, err
 	}
-	was := now
-	if !q.Assume {
-		if was, err = views.Derive(q.Was, op.Key, nil); err != nil {
-			return nil, fmt.Errorf("explain: %w", err)
+	if op.now = q.Now; q.Next != nil {
+		if op.now, err = q.Next(); err != nil {
+			return nil, err
 		}
+	}
+	now, err := s.rowsOfVersion(op, op.now)
+	if err != nil {
+		return nil, err
+	}
+	if q.Assume {
+		was = now
 	}
 	local, remote := view.Differences(op.Key, was, now, func(string) bool { return true }, q.Assume)
 	if q.Assume { // a membership has no properties
@@ -120,6 +115,26 @@ func (s *Store) Explain(q *Question) (*Explanation, error) {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
 	return t.explain(), nil
+}
+
+// rowsOfVersion returns the rows derived from a version of the entity of op, and sets the key of op.
+func (s *Store) rowsOfVersion(op *operation, version any) ([]view.Derived, error) {
+	if version == nil {
+		return nil, nil
+	}
+	key, err := s.Table.KeyOf(version)
+	if err == nil && op.Key != (keys.Key{}) && key != op.Key {
+		err = azerr.ErrKeyChanged
+	}
+	var rows []view.Derived
+	if err == nil {
+		op.Key = key
+		rows, err = s.Views.After("").Derive(version, key, nil)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
+	return rows, nil
 }
 
 // step adds a step of independent requests.

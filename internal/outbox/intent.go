@@ -1,6 +1,8 @@
 package outbox
 
 import (
+	"sync/atomic"
+
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
@@ -41,4 +43,8 @@ type Intent struct {
 	// Next returns the new version of the entity, nil to delete it.
 	Next     func(was *txn.Record) (any, error)
 	Computed bool // Next depends on was, and may change it
+
+	// Spent, if not nil, is set by the attempt that takes Was, because Next may change what its value
+	// refers to. Every other attempt reads the primary, also those of other intents with this Spent.
+	Spent *atomic.Bool
 }

@@ -120,7 +120,7 @@ func (t *transaction) run(ctx context.Context) ([]txn.Record, error) {
 				unknown = again.err
 			}
 			for _, op := range t.ops {
-				if op.Computed || op.Rows != nil { // Next may have changed what Was refers to, and Found is old
+				if op.Computed || op.Rows != nil { // an update starts over from the present version, and Found is old
 					op.Was, op.Known = nil, false
 				}
 			}

@@ -33,6 +33,9 @@ type plan struct {
 func (t *transaction) plan(ctx context.Context) error {
 	var read []*operation
 	for _, op := range t.ops {
+		if op.Known && op.Spent != nil && op.Spent.Swap(true) {
+			op.Was, op.Known = nil, false
+		}
 		op.plan, op.part = plan{was: op.Was, over: op.met}, nil
 		if strings.HasPrefix(op.Key.Row, view.ReservedRow) {
 			return op.failed(fmt.Errorf("%s: %w: a row key begins with %q", op.Op, keys.ErrBadKey, view.ReservedRow))

@@ -147,8 +147,9 @@ func twoStores[T any, D unit[T]](t *testing.T) {
 								continue
 							}
 							harness.NoError(t, rerr)
-							*D(&item.Value).edits()++
-							_, err = departments.PutItem(t.Context(), item, &item.Value)
+							edited := item.Value
+							*D(&edited).edits()++
+							_, err = departments.PutItem(t.Context(), item, &edited)
 							edits++
 						default:
 							err = departments.Repair(t.Context(), w.at)
