@@ -32,12 +32,18 @@ func diffCommand(c *cli) action {
 				return err
 			}
 			from, to := pair[0], pair[1]
+			equal := from != nil && to != nil && bytes.Equal(from.text, to.text)
+			if from != nil && to != nil && !equal {
+				if equal, err = sameContent(from.Item, to.Item); err != nil {
+					return err
+				}
+			}
 			switch {
 			case from == nil:
 				added++
 			case to == nil:
 				removed++
-			case bytes.Equal(from.text, to.text):
+			case equal:
 				same++
 				p.update(int64(added+removed+changed+same), 0)
 				continue

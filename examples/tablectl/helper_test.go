@@ -87,13 +87,13 @@ func appendDecimal(dst []byte, i int) []byte {
 	return append(dst, byte('0'+i/10000%10), byte('0'+i/1000%10), byte('0'+i/100%10), byte('0'+i/10%10), byte('0'+i%10))
 }
 
-// textOf returns the lines of rows in the order of keys.
+// textOf returns the lines of rows in the order of keys, with the values spelled as those of new rows.
 func textOf(rows []row) string {
 	rows = slices.Clone(rows)
 	slices.SortFunc(rows, func(a, b row) int { return a.Key.Compare(b.Key) })
 	var text []byte
 	for _, r := range rows {
-		text = append(append(text, lineOf(r)...), '\n')
+		text = append(append(text, lineOf(newRow(r.Key, r.Value.Properties))...), '\n')
 	}
 	return string(text)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -43,6 +45,17 @@ func (r *row) Lookup(name string) (any, bool) {
 func encoded(item patterns.Item[stored]) (row, error) {
 	text, err := patterns.EncodeJSON(item)
 	return row{Item: item, text: text}, err
+}
+
+// sameContent reports whether two rows have the same key and the same properties with the same types. Their values may be
+// spelled differently: a service need not return a number or a time with the text that was stored.
+func sameContent(a, b patterns.Item[stored]) (bool, error) {
+	var texts [2][]byte
+	var errs [2]error
+	for i, item := range []patterns.Item[stored]{a, b} {
+		texts[i], errs[i] = patterns.EncodeJSON(patterns.Item[stored]{Key: item.Key, Value: item.Value})
+	}
+	return bytes.Equal(texts[0], texts[1]), errors.Join(errs[:]...)
 }
 
 // textOfRows returns the lines of rows.

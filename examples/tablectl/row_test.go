@@ -38,10 +38,10 @@ func TestLinesOfTheServiceAreRead(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"odata.etag":"W/\"x\"","PartitionKey":"p","RowKey":"r","Timestamp@odata.type":"Edm.DateTime","Timestamp":"2020-01-01T00:00:00Z","A":1,"azp_stamp":"s"}`: `"A":1`,
 		`{"RowKey":"r","A":"5","A@odata.type":"Edm.Int64","PartitionKey":"p"}`:                                                                                    `"A@odata.type":"Edm.Int64","A":"5"`,
-		`{"RowKey":"r","A":5,"A@odata.type":"Edm.Double","PartitionKey":"p"}`:                                                                                     `"A@odata.type":"Edm.Double","A":5.0`,
-		`{"RowKey":"r","A":"3","A@odata.type":"Edm.Double","PartitionKey":"p"}`:                                                                                   `"A@odata.type":"Edm.Double","A":3.0`,
+		`{"RowKey":"r","A":5,"A@odata.type":"Edm.Double","PartitionKey":"p"}`:                                                                                     `"A@odata.type":"Edm.Double","A":5`,
+		`{"RowKey":"r","A":"3","A@odata.type":"Edm.Double","PartitionKey":"p"}`:                                                                                   `"A@odata.type":"Edm.Double","A":3`,
 		`{"RowKey":"r","A":7,"A@odata.type":"Edm.Int64","PartitionKey":"p"}`:                                                                                      `"A@odata.type":"Edm.Int64","A":"7"`,
-		`{"RowKey":"r","A":1E2,"B":null,"PartitionKey":"p"}`:                                                                                                      `"A@odata.type":"Edm.Double","A":100.0`,
+		`{"RowKey":"r","A":1E2,"B":null,"PartitionKey":"p"}`:                                                                                                      `"A@odata.type":"Edm.Double","A":1E2`,
 		`{"RowKey":"r","A":"\ud83d\ude00\\ud800","A@odata.type":"Edm.String","PartitionKey":"p"}`:                                                                 `"A":"😀\\ud800"`,
 		`{"RowKey":"r","A":"2020-01-01T02:00:00+02:00","A@odata.type":"Edm.DateTime","PartitionKey":"p"}`:                                                         `"A@odata.type":"Edm.DateTime","A":"2020-01-01T00:00:00Z"`,
 	} {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -92,7 +91,8 @@ func (m *move) isStored(ctx context.Context, r row) (bool, error) {
 	if errors.Is(err, patterns.ErrNotFound) {
 		return false, nil
 	}
-	there, err1 := patterns.EncodeJSON(item)
-	want, err2 := patterns.EncodeJSON(r.Item)
-	return bytes.Equal(there, want), errors.Join(err, err1, err2)
+	if err != nil {
+		return false, err
+	}
+	return sameContent(item, r.Item)
 }

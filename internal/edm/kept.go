@@ -110,7 +110,8 @@ func (d *decoder) note(i int, t *token, entity reflect.Value) {
 	d.kept = d.appendMember(d.kept, f.name, int32(firstFieldSlot+i), t)
 }
 
-// acceptable reports whether the service accepts the text of t again. It does if the text came from the service as it sends that type.
+// acceptable reports whether the service accepts the text of t again. It does if the text came from the service as it sends that
+// type. A program may have written a time with an offset, or with more decimals than are stored.
 func (d *decoder) acceptable(edm Type, t *token) bool {
 	switch {
 	case edm == Int64:
@@ -120,7 +121,7 @@ func (d *decoder) acceptable(edm Type, t *token) bool {
 	case d.written && edm == DateTime:
 		const seconds = len("2006-01-02T15:04:05.")
 		text := d.unescaped(t)
-		return len(text) < seconds || digits(text, seconds)-seconds <= 7
+		return text[len(text)-1] == 'Z' && (len(text) < seconds || digits(text, seconds)-seconds <= 7)
 	}
 	return true
 }

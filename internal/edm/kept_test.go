@@ -169,7 +169,7 @@ func TestWhatWasReadSurvivesJSON(t *testing.T) {
 		again.Name = "new"
 		body, err := appendRow(t, &again, Envelope{PartitionKey: "p", RowKey: "r", Unknown: &rest})
 		body = strings.Replace(body, `{"PartitionKey":"p","RowKey":"r"`, "", 1)
-		refused := strings.Contains(members, "Edm.DateTime") && strings.Contains(members, ".123456789Z")
+		refused := strings.Contains(members, "Edm.DateTime") && (strings.Contains(members, ".123456789Z") || strings.HasSuffix(members, `+01:00"`))
 		if same := sameText(body, ","+members); err != nil || same == refused {
 			t.Errorf("%s: writes %s %v", members, body, err)
 		}

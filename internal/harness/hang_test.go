@@ -13,7 +13,7 @@ func TestAHangEndsAfterTheLimitWithoutProgress(t *testing.T) {
 		works, stops    time.Duration // how long there is progress, and when the test ends; 0: never
 		latest, atLeast time.Duration // of the end by hung
 	}{
-		{"a test that hangs at once", 0, 0, hangLimit, hangLimit},
+		{"a test that hangs from its start", 0, 0, hangLimit, hangLimit},
 		{"a test that hangs after some work", 3*hangLimit + time.Second, 0, 5 * hangLimit, 4 * hangLimit},
 		{"a test that ends", 3 * hangLimit, 3 * hangLimit, 0, 0},
 		{"a test that ends early", 0, hangLimit - 1, 0, 0},

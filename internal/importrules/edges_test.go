@@ -326,6 +326,7 @@ var edges = map[string][]string{
 		"internal/fetch",
 		"internal/outbox",
 		"internal/parallel",
+		"internal/servicetime",
 		"internal/view",
 		"keys",
 		"patterns",
