@@ -94,6 +94,7 @@ type Shape struct {
 //
 // A copy that is the same as what the primary implies, in its old or its new version, is
 // adopted in any case: it becomes a row of the view. Package reindex describes what is the same.
+// A row that has properties, but none that is compared, is not adopted: nothing shows that it is a copy.
 // If the old version does not imply the row, that holds only for a remote copy that is not
 // unique: any other could be that of another primary with the same properties. So is a list that [Shape.Owner] recognizes; its members stay.
 // Adopt selects what becomes of a copy that differs. A row that is no list never becomes one.
