@@ -310,6 +310,7 @@ func engineView[T any](v View[T]) (*view.View, error) {
 		return v.Name(), view.Shape{
 			Kind: view.Kind(s.Kind), Target: s.Target, Remote: s.Remote, List: s.List,
 			Plain: s.Plain, Owner: s.Owner, Adopt: view.Adopt(s.Adopt), Version: s.Version,
+			Layout: view.LayoutOf(v),
 		}
 	}, func(e any) ([]view.Row, error) {
 		rows, err := v.Rows(e.(*T))

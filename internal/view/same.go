@@ -61,9 +61,11 @@ func (m meaning) same(a, b edm.Properties, only []string) bool {
 // same, and that is known of it. Of a row whose properties are all not compared, as those of another
 // program in a slim copy, nothing is known.
 func (m meaning) recognizes(want, row edm.Properties, only []string) bool {
-	if !isUnmarked(row) || !m.same(want, row, only) {
-		return false
-	}
+	return isUnmarked(row) && m.same(want, row, only) && m.shows(row, only)
+}
+
+// shows reports whether a row without properties of the library has a property that is compared, or none.
+func (m meaning) shows(row edm.Properties, only []string) bool {
 	for name := range row {
 		if m.compares(name, only) {
 			return true

@@ -125,6 +125,12 @@
 // If such a row is written because another property has changed, the properties that are the same
 // keep their types and texts. [Options.Strict] compares exactly.
 //
+// A copy that another program has stored does not state its primary, as those of a Store do by the
+// properties azp_pk, azp_rk and azp_view. Verify takes it for the copy of a primary that implies a row at
+// that key with the same content, and Repair leaves it as it is. Backfill, and a change of the primary, add
+// the properties. With [Options.Strict] such a row is [Missing]. Nothing shows that it is left
+// over, if no primary implies it, unless [patterns.Shape.Owner] recognizes it.
+//
 // # Cost
 //
 //   - The scan takes one request for each page of up to 1000 rows, and at most 5 in a hundred
@@ -154,6 +160,11 @@
 // average, with 32 requests for the scan, 237 to confirm them, and 361 to repair them. Of the 237, 33
 // are for the 33 copies in the partitions of their entities. 120 missing, wrong and left-over copies in two
 // partitions of 4,200 rows, all of which precede their entities, take 20 requests to confirm.
+//
+// Correct copies that do not state their primaries take no further pass if the view is an index of package
+// secondaryindex: the first pass compares those of primaries that do not list the view without their
+// primaries too. If other rows differ, and there are more such copies than Differences, one more pass
+// finds the primaries of these rows.
 //
 // Memory does not depend on the size of the tables: see [Options.Differences]. If more rows
 // differ, the run needs further passes. In the worst case a run with d differences reads the

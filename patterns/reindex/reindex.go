@@ -31,8 +31,8 @@ type Options struct {
 	// Differences is how many differences a pass can hold, rows that are written during the
 	// scan included. If there are more, the run makes further passes, each of which reads all
 	// rows again and verifies half as many. A difference takes about 1.5 × (100 bytes + the
-	// keys of row and primary). Zero means 4096: about 1 MB if keys are short. A run that continues keeps
-	// the number that it began with.
+	// keys of row and primary), three times as much if there are primaries that do not list the views.
+	// Zero means 4096: about 1 MB if keys are short. A run that continues keeps the number that it began with.
 	Differences int
 
 	// Grace leaves a primary alone that was changed less than Grace ago, by the clock of the
@@ -42,7 +42,8 @@ type Options struct {
 	Grace time.Duration
 
 	// Strict compares copies and merged properties exactly: their types and texts, properties
-	// with the zero value, and those that neither T nor the view names. Repair then stores what
+	// with the zero value, those that neither T nor the view names, and those by which a copy states
+	// its primary, unless the view is Plain. Repair then stores what
 	// the Store would store if the row did not exist. A run that continues must have the same
 	// Strict.
 	Strict bool

@@ -25,7 +25,8 @@ type run struct {
 	views  map[string]*view.View // to verify
 	tables []*view.Table         // of the views; that of the primaries is the first
 	began  time.Time
-	before int // requests of earlier processes
+	before int                  // requests of earlier processes
+	rows   map[view.RowRef]bool // the Rows of the state
 
 	// record records the findings of a job before they are repaired. It returns those that count:
 	// another process may have recorded its own.
@@ -76,7 +77,7 @@ func newRun(store any, s state) (*run, error) {
 	switch {
 	case r.Of == "":
 		r.Of, r.Sketch = of, newSketch(r.Differences)
-	case r.Of != of || len(r.Sketch) != sizeFor(r.Differences) || !r.validState():
+	case r.Of != of || len(r.Sketch) != sizeFor(r.Differences) || !r.validState() || !r.Loose.valid(len(r.Sketch)):
 		return nil, errState
 	}
 	r.before = r.sent()

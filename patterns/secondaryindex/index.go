@@ -3,11 +3,13 @@ package secondaryindex
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/indexed"
+	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -177,6 +179,23 @@ func (ix *Index[T]) Shape() patterns.Shape {
 		s.Target = patterns.TableTarget(ix.def.Name, ix.table)
 	}
 	return s
+}
+
+func init() {
+	view.LayoutOf = func(v any) view.Layout {
+		if ix, ok := v.(interface{ copies() view.Layout }); ok {
+			return ix.copies()
+		}
+		return view.Layout{}
+	}
+}
+
+func (ix *Index[T]) copies() view.Layout { return view.Layout{Only: ix.only, Has: ix.hasKey} }
+
+// hasKey reports whether a copy can have the key.
+func (ix *Index[T]) hasKey(key keys.Key) bool {
+	_, ok := ix.layout.value(key.Row)
+	return ok && (ix.intra || ix.def.Partition != nil || strings.HasPrefix(key.Partition, ix.partitionKey("")))
 }
 
 // Rows returns the copy of e, or none if e is not in the index; see [patterns.View].
