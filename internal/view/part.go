@@ -142,7 +142,7 @@ func (v *View) appendStored(all []Part, p Part, row edm.Properties) ([]Part, err
 		return all, err
 	}
 	if v.Shape.Kind == Copies {
-		p.Kind, p.Primary, p.Content = PartCopy, owner.Primary, contentOf(v.normal(row, nil))
+		p.Kind, p.Primary, p.Content = PartCopy, owner.Primary, contentOf(v.normal(row, v.Shape.Layout.Only))
 		return append(all, p), nil
 	}
 	lister, ok := v.Shape.List.(MemberLister)

@@ -166,6 +166,9 @@
 // primaries too. If other rows differ, and there are more such copies than Differences, one more pass
 // finds the primaries of these rows.
 //
+// Properties of other programs in slim copies take no further pass either if the view is an index of package
+// secondaryindex. Of another view, each such copy counts as two differences, which are confirmed.
+//
 // Memory does not depend on the size of the tables: see [Options.Differences]. If more rows
 // differ, the run needs further passes. In the worst case a run with d differences reads the
 // tables 4 × d / Differences times. So run Backfill, not Repair, after a view was added, and

@@ -39,7 +39,7 @@ func TestCorrectCopiesWithoutMarksTakeOnePassAndNoOtherRequest(t *testing.T) {
 // Slim copies may have properties of other programs, which are not compared, with marks and without.
 func TestCorrectSlimCopiesWithAFurtherPropertyTakeOnePassAndNoOtherRequest(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		for _, plain := range []bool{false} {
+		for _, plain := range []bool{true, false} {
 			s := newShop(t, b, 0, plain, "ID", "Total")
 			var rows []row
 			for i := range 600 {
