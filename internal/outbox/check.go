@@ -54,8 +54,9 @@ type place struct {
 //     outbox rows and the row are read again at the end: a row that has not changed exists without
 //     a primary.
 //
-// undecided is how many rows an operation is about to write, changed whenever they were read, or
-// differ but were changed, as was their primary, less than grace ago.
+// undecided is how many rows an operation is about to write, changed whenever they were read,
+// differ but were changed, as was their primary, less than grace ago, or have a primary that cannot be
+// read.
 func (s *Store) Check(ctx context.Context, rows []Checked, grace time.Duration) (differ []Checked, undecided, requests int, err error) {
 	home := place{s.own, rows[0].Primary.Partition}
 	for i := range rows {
@@ -85,8 +86,11 @@ func (s *Store) Check(ctx context.Context, rows []Checked, grace time.Duration) 
 		for i, c := range rows {
 			same := s.imply(&c, local[i].rows[0])
 			switch {
-			case same, c.Err != nil:
+			case same:
 				differ = append(differ, c)
+				continue
+			case c.Err != nil: // the caller has found that when it read the primary
+				undecided++
 				continue
 			case c.at != home:
 				c.read = &together{names: c.names}

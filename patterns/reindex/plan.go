@@ -40,6 +40,7 @@ type state struct {
 	Rows   []view.RowRef      `json:",omitempty"` // the only rows that are scanned for; nil means all
 	Groups [][]outbox.Checked // what the jobs confirm: rows whose primaries are in one partition
 	Report Report
+	Unread int // how many of those that failed could not be checked
 
 	// Of a shared run:
 	Published bool  // the jobs of the stage were enqueued

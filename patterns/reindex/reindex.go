@@ -106,11 +106,12 @@ type Report struct {
 	Missing, Wrong, Orphan, Duplicate int // findings
 
 	Repaired int // findings that were repaired
-	Failed   int // findings that were not, duplicates among them, and rows that could not be checked
+	Failed   int // findings that were not, duplicates among them, entities that cannot be read, and rows that cannot be checked
 	Filled   int // primaries for which Backfill stored rows
 
 	// Undecided are rows that differed, and that an operation was about to write, or that
-	// changed whenever they were read. Verify them later, after a Sweep of the store.
+	// changed whenever they were read. Verify them later, after a Sweep of the store. So are rows of entities
+	// that cannot be read, each of which is counted once by Failed.
 	Undecided int
 
 	// Passes is how often the tables were read.
@@ -184,6 +185,10 @@ type Failure struct {
 
 // Verify yields each derived row that is not what the primaries imply, and changes nothing.
 // After an error the sequence ends.
+//
+// If entities cannot be read, for example because the type of a property is not that of its field, or
+// other rows cannot be checked, the last pair has an error, after all findings. It says how many there are, and wraps that of the
+// first, for example a [*patterns.PropertyError]. [Report.Failures], in Options.Progress, names the first 100.
 func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		if _, err := runAlone(ctx, "verify", store, newState(opts, true, ""), yield); err != nil {

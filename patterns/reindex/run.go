@@ -126,10 +126,28 @@ func runAlone(ctx context.Context, op string, store any, s state, yield func(Fin
 			err = r.step(ctx)
 		}
 	}
-	if err == errStopped {
+	switch {
+	case err == errStopped:
 		err = nil
+	case err == nil && op == "verify":
+		err = r.unread()
 	}
 	return r.Report, failed(op, err)
+}
+
+// unread returns an error if something could not be checked, which the findings do not show.
+func (r *run) unread() error {
+	if r.Unread == 0 || len(r.Report.Failures) == 0 {
+		return nil
+	}
+	var duplicate *view.DuplicateError
+	first := errors.New(r.Report.Failures[0].Text) // that of an earlier process is not known
+	for _, f := range slices.Backward(r.Report.Failures) {
+		if f.Err != nil && !errors.As(f.Err, &duplicate) {
+			first = f.Err
+		}
+	}
+	return fmt.Errorf("%d of the entities and rows could not be checked, the first because of: %w", r.Unread, first)
 }
 
 // do does what is left of a job of the stage.
@@ -152,7 +170,8 @@ func (r *run) do(ctx context.Context, job int) error {
 // result is what became of some primaries.
 type result struct {
 	Report
-	sure []outbox.Checked // rows that differ
+	unread int
+	sure   []outbox.Checked // rows that differ
 }
 
 // each calls do for 0 to n-1, concurrently, and returns the results in order.
@@ -163,6 +182,7 @@ func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, i in
 		err := do(ctx, i, &all[i])
 		mu.Lock()
 		r.Report.add(&all[i].Report)
+		r.Unread += all[i].unread
 		due := r.due()
 		mu.Unlock()
 		if err != nil {

@@ -55,8 +55,9 @@ func (r *run) addRows(_ context.Context, rows []fetch.Entry) error {
 		if primary && r.first() {
 			r.Report.Primaries++
 		}
-		if err != nil {
+		if err != nil && r.first() {
 			r.Report.fail(rows[i].Key, err)
+			r.Unread++
 		}
 	}
 	return nil
