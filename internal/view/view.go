@@ -80,7 +80,7 @@ type Shape struct {
 	Layout Layout
 }
 
-// Layout is what all copies of a view have in common. The zero Layout says nothing.
+// Layout is what all copies of a view have in common. In the zero Layout nothing is known.
 type Layout struct {
 	// Only is that of the [CopySpec] of each, nil if that is not known.
 	Only []string

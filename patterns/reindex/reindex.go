@@ -187,7 +187,7 @@ type Failure struct {
 // After an error the sequence ends.
 //
 // If entities cannot be read, for example because the type of a property is not that of its field, or
-// other rows cannot be checked, the last pair has an error, after all findings. It says how many there are, and wraps that of the
+// other rows cannot be checked, the last pair has an error, after all findings. It contains their number, and wraps that of the
 // first, for example a [*patterns.PropertyError]. [Report.Failures], in Options.Progress, names the first 100.
 func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
