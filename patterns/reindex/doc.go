@@ -113,12 +113,15 @@
 // Store ask the same function:
 //
 //   - Values are compared as T decodes them. A value that T cannot decode is compared as it is.
-//   - A missing property is the same as the zero value.
+//   - A missing property is the same as the zero value, unless its field is a pointer, which distinguishes
+//     them.
 //   - A whole number is the same as an Int32, an Int64 and a Double.
 //   - In a field for a time, an instant is the same in every zone and spelling, as text or as
 //     a DateTime.
 //   - JSON text in a field with the option json is compared by content. In objects, a missing
-//     member is the same as one that is null, zero or empty.
+//     member is the same as one that is null, zero or empty, unless the Go type distinguishes them: a map
+//     has a member that is zero, as a pointer does. Names of members are compared as they are spelled:
+//     {"id":1} is not the same as {"ID":1}, although encoding/json decodes both into one field.
 //   - Of a copy with [patterns.CopySpec.Only], properties that neither T nor Only names are not
 //     compared. A full copy has them all, as its primary has.
 //

@@ -1,6 +1,7 @@
 package secondaryindex
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ type Options[T any] struct {
 	// Owner selects the layout of programs that were written by hand: copies have no
 	// properties azp_pk, azp_rk and azp_view. It returns the key of the primary of the copy
 	// at the key at, usually from a property of the copy, and false if copy does not
-	// contain it. It must be a pure function.
+	// contain it. It must be a pure function. A property that T cannot decode is zero in copy.
 	//
 	// While a value is reserved, a copy outside the primary's partition has those properties
 	// nevertheless; see [patterns.CopySpec].
@@ -272,7 +273,15 @@ func (ix *Index[T]) ownerOfRow(key keys.Key, row func() map[string]any) (primary
 	if _, ok := ix.layout.value(key.Row); !ok {
 		return primary, false
 	}
-	e, err := ix.def.Type.FromProperties(row(), key)
+	properties := row()
+	e, err := ix.def.Type.FromProperties(properties, key)
+	for wrong := (*patterns.PropertyError)(nil); errors.As(err, &wrong); {
+		if _, exists := properties[wrong.Property]; !exists {
+			break
+		}
+		delete(properties, wrong.Property) // T cannot decode it: Owner gets the others
+		e, err = ix.def.Type.FromProperties(properties, key)
+	}
 	if err != nil {
 		return primary, false
 	}
