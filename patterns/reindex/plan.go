@@ -40,7 +40,8 @@ type state struct {
 	Rows   []view.RowRef      `json:",omitempty"` // the only rows that are scanned for; nil means all
 	Groups [][]outbox.Checked // what the jobs confirm: rows whose primaries are in one partition
 	Report Report
-	Unread int // how many of those that failed could not be checked
+	Unread int                     // how many of those that failed could not be checked
+	Cause  *patterns.PropertyError `json:",omitempty"` // of the first entity that could not be read, if that is the reason
 
 	// Of a shared run:
 	Published bool  // the jobs of the stage were enqueued

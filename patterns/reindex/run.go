@@ -141,7 +141,10 @@ func (r *run) unread() error {
 		return nil
 	}
 	var duplicate *view.DuplicateError
-	first := errors.New(r.Report.Failures[0].Text) // that of an earlier process is not known
+	first := errors.New(r.Report.Failures[0].Text) // of a process that has not left its error
+	if r.Cause != nil {
+		first = r.Cause
+	}
 	for _, f := range slices.Backward(r.Report.Failures) {
 		if f.Err != nil && !errors.As(f.Err, &duplicate) {
 			first = f.Err

@@ -2,6 +2,7 @@ package reindex
 
 import (
 	"context"
+	"errors"
 
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/view"
@@ -57,7 +58,9 @@ func (r *run) addRows(_ context.Context, rows []fetch.Entry) error {
 		}
 		if err != nil && r.first() {
 			r.Report.fail(rows[i].Key, err)
-			r.Unread++
+			if r.Unread++; r.Cause == nil {
+				errors.As(err, &r.Cause)
+			}
 		}
 	}
 	return nil

@@ -43,12 +43,12 @@ func TestVerifyEndsWithAnErrorIfEntitiesCannotBeRead(t *testing.T) {
 			if len(errs) != 1 || !strings.Contains(errs[0].Error(), "3 of the entities") || !strings.Contains(errs[0].Error(), "Total") {
 				t.Fatalf("resumed %v: %v", resumed, errs)
 			}
-			if resumed {
-				continue
-			}
 			var p *patterns.PropertyError
 			if !errors.As(errs[0], &p) || p.Property != "Total" {
-				t.Errorf("%v", errs[0])
+				t.Errorf("resumed %v: %v", resumed, errs[0])
+			}
+			if resumed {
+				continue
 			}
 			if len(findings) != 1 || findings[0].Kind != reindex.Missing || findings[0].Primary != oldKey(7) {
 				t.Errorf("%v", findings)
