@@ -94,6 +94,7 @@ type Shape struct {
 //
 // A copy that is the same as what the primary implies, in its old or its new version, is
 // adopted in any case: it becomes a row of the view. Package reindex describes what is the same.
+// A row that has properties, but none that is compared, is not adopted: nothing shows that it is a copy.
 // If the old version does not imply the row, that holds only for a remote copy that is not
 // unique: any other could be that of another primary with the same properties. So is a list that [Shape.Owner] recognizes; its members stay.
 // Adopt selects what becomes of a copy that differs. A row that is no list never becomes one.
@@ -309,6 +310,7 @@ func engineView[T any](v View[T]) (*view.View, error) {
 		return v.Name(), view.Shape{
 			Kind: view.Kind(s.Kind), Target: s.Target, Remote: s.Remote, List: s.List,
 			Plain: s.Plain, Owner: s.Owner, Adopt: view.Adopt(s.Adopt), Version: s.Version,
+			Layout: view.LayoutOf(v),
 		}
 	}, func(e any) ([]view.Row, error) {
 		rows, err := v.Rows(e.(*T))

@@ -131,6 +131,22 @@ func TestRepairLeavesNothingToVerify(t *testing.T) {
 	must(t, exitDone, acct, "verify", "-demo", "people")
 }
 
+func TestVerifyFailsIfAnEntityCannotBeReadAndIsNotContinued(t *testing.T) {
+	acct := demoAccount(t)
+	must(t, exitDone, acct, "repair", "-demo", "people")
+	people := acct.Tables().NewClient("People")
+	body := []byte(`{"PartitionKey":"Sales","RowKey":"000001","Salary":"a lot"}`)
+	if _, err := people.UpdateEntity(t.Context(), body, nil); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "verify")
+	o := must(t, exitFailure, acct, "verify", "-demo", "-state", path+".state", "people")
+	if !strings.Contains(o.err, `entity "Sales" "000001": `) || !strings.Contains(o.err, "1 of the entities") || !strings.HasPrefix(o.out, "0 findings, ") {
+		t.Errorf("%s\n%s", o.out, o.err)
+	}
+	wantNoState(t, path)
+}
+
 func TestDiffPrintsWhatDiffersWithTypes(t *testing.T) {
 	acct := storagetest.Start(nil)
 	k := func(r string) keys.Key { return keys.Key{Partition: "p", Row: r} }

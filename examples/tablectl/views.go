@@ -104,12 +104,18 @@ func (c *cli) reindex(ctx context.Context, s store, o *reindex.Options, job *sta
 	for _, x := range r.Failures {
 		c.warn("entity %s: %s", keyText(x.Primary), x.Text)
 	}
-	if err := job.end(err); err != nil {
+	var unread *patterns.PropertyError // of an entity, after the last finding
+	ended := err
+	if !repair && errors.As(err, &unread) {
+		ended = nil
+	}
+	if err := job.end(ended); err != nil {
 		return err
 	}
 	read := []figure{{r.Rows, "rows"}, {r.Requests.Total(), "requests"}}
 	if !repair {
-		return c.summary(job.Found > 0, "", append([]figure{{job.Found, "findings"}}, read...)...)
+		found := c.summary(job.Found > 0, "", append([]figure{{job.Found, "findings"}}, read...)...)
+		return cmp.Or(err, found)
 	}
 	return c.summary(r.Failed > 0, noteOf(o.DryRun), append([]figure{{r.Missing, "missing"}, {r.Wrong, "wrong"}, {r.Orphan, "orphans"},
 		{r.Duplicate, "duplicates"}, {r.Repaired, "repaired"}, {r.Failed, "failed"}, {r.Undecided, "undecided"}}, read...)...)

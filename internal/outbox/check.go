@@ -20,6 +20,8 @@ type Checked struct {
 	Ref     view.RowRef
 	Stored  bool // there may be something of the primary in the row, according to the caller
 
+	Differed bool // the caller has read both since the beginning of its scan, and they differed
+
 	Wanted bool  // the primary implies the row
 	Own    bool  // the row exists, and belongs to no other primary
 	Held   bool  // the row belongs to another primary, which implies it too, or to no view
@@ -45,7 +47,7 @@ type place struct {
 //
 //   - So a local row that differs is wrong: its transaction also changes the primary. If both were
 //     as they were read at one moment, that is certain without the second read, and so it is if one
-//     has not changed since the time since, after which the caller has found that they differ: see
+//     has not changed since the time since, and the caller has found after it that they differ: see
 //     [reading]. No outbox row names a local row.
 //   - A remote row may be about to be written, but then its operation has an outbox row, which
 //     is deleted only when nothing more can be written. So the outbox rows are read after the
@@ -55,8 +57,9 @@ type place struct {
 //     outbox rows and the row are read again at the end: a row that has not changed exists without
 //     a primary.
 //
-// undecided is how many rows an operation is about to write, changed whenever they were read, or
-// differ but were changed, as was their primary, less than grace ago.
+// undecided is how many rows an operation is about to write, changed whenever they were read,
+// differ but were changed, as was their primary, less than grace ago, or have a primary that cannot be
+// read.
 func (s *Store) Check(ctx context.Context, rows []Checked, since time.Time, grace time.Duration) (differ []Checked, undecided, requests int, err error) {
 	home := place{s.own, rows[0].Primary.Partition}
 	for i := range rows {
@@ -72,7 +75,7 @@ func (s *Store) Check(ctx context.Context, rows []Checked, since time.Time, grac
 		local := make([]*together, len(rows))
 		for i := range rows {
 			c := &rows[i]
-			local[i] = &together{names: []string{c.Primary.Row}}
+			local[i] = &together{names: []string{c.Primary.Row}, differed: c.Differed}
 			if c.at == home {
 				local[i].names = append(local[i].names, c.names...)
 			}
@@ -86,14 +89,17 @@ func (s *Store) Check(ctx context.Context, rows []Checked, since time.Time, grac
 		for i, c := range rows {
 			same := s.imply(&c, local[i].rows[0])
 			switch {
-			case same, c.Err != nil:
+			case same:
 				differ = append(differ, c)
+				continue
+			case c.Err != nil: // the caller has found that when it read the primary
+				undecided++
 				continue
 			case c.at != home:
 				c.read = &together{names: c.names}
 				remote[c.at] = append(remote[c.at], c.read)
 			default:
-				c.read = &together{c.names, local[i].rows[1:], local[i].snapshot}
+				c.read = &together{names: c.names, rows: local[i].rows[1:], snapshot: local[i].snapshot}
 			}
 			changed = append(changed, c)
 		}

@@ -18,6 +18,8 @@ type together struct {
 	// snapshot means that there was a moment at which all rows were as they were read, or did not fit as
 	// the caller has found. Otherwise each was read after those that precede it.
 	snapshot bool
+
+	differed bool // the caller has read them since reading.since, and found that they do not fit
 }
 
 // reading is the requests that read sets of rows of a place.
@@ -27,9 +29,9 @@ type together struct {
 // has an ETag twice. So a set was as it was read if there was a request at which each of its rows was
 // returned, found missing, or known in this way.
 //
-// So a set takes up to two requests for each page. If the caller has found since a time that the set does
-// not fit, one is enough for sets with a row that has not changed since then, as its Timestamp shows: it was
-// the same when the others were found.
+// So a set takes up to two requests for each page. If the caller has found that the rows do not fit, one is
+// enough if a row has not changed since before the caller read any, as its Timestamp shows: it was the same
+// when the others were read.
 type reading struct {
 	place
 	since    time.Time // by the clock of the service; zero if nothing was found before
@@ -130,6 +132,9 @@ func (r *reading) take(t *together) bool {
 
 // takeUnchanged fills in the rows of t as they were read last if one of them has not changed since r.since.
 func (r *reading) takeUnchanged(t *together) bool {
+	if !t.differed {
+		return false
+	}
 	rows := make([]*fetch.Entry, len(t.names))
 	for i, name := range t.names {
 		n := len(r.seen[name])

@@ -26,21 +26,29 @@ func (s *Store) TableOf(v *view.View) (t *view.Table, ok bool) { return s.tableO
 
 // Parts returns the parts in a row, and those that the row implies if it is in the primaries'
 // table and is a primary, of the views that use reports. That their rows are in the row's table
-// matters to the first only.
+// matters to the first only. What is implied is Loose if the primary does not list the view: then
+// another program may have stored the row.
 func (s *Store) Parts(e *fetch.Entry, primaries bool, use, here func(*view.View) bool) (stored, wanted []view.Part, primary bool, err error) {
 	stored, err = s.Views.StoredParts(e.Key, e.Properties, func(v *view.View) bool { return use(v) && here(v) })
-	if err != nil || !primaries {
-		return stored, nil, false, err
+	var r *txn.Record
+	if err == nil && primaries {
+		r, err = s.primaryOf(e)
 	}
-	r, err := s.primaryOf(e)
-	if err != nil || r == nil {
+	if r == nil && err == nil {
+		stored = append(stored, s.Views.UnmarkedParts(e.Key, e.Properties, func(v *view.View) bool { return use(v) && here(v) })...)
+	}
+	if r == nil || err != nil {
 		return stored, nil, false, err
 	}
 	implied, err := s.implied(r)
+	listing := view.ListingOf(r.Origin)
 	for i := range implied {
 		if err == nil && use(implied[i].View) {
 			var parts []view.Part
 			parts, err = view.ImpliedParts(&implied[i], e.Key)
+			for k := range parts {
+				parts[k].Loose = implied[i].View.MayBeUnmarked() && !listing.Has(parts[k].View)
+			}
 			wanted = append(wanted, parts...)
 		}
 	}

@@ -109,7 +109,7 @@ func (c *CopyClaim) owner(found txn.Row) (row txn.Content, owner Owner, known bo
 }
 
 // adopts reports whether c takes over a row that states no owner: it has no property of the
-// library, and equals what the primary implies or implied, unless c is New, or may be
+// library, and is the copy that the primary implies or implied, unless c is New, or may be
 // overwritten.
 func (c *CopyClaim) adopts(row txn.Content) (bool, error) {
 	if !isUnmarked(row.Properties) || c.Body == nil && c.Old == nil {
@@ -129,7 +129,7 @@ func (c *CopyClaim) adopts(row txn.Content) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if c.View.same(implied, row.Properties, c.Only) {
+		if c.View.recognizes(implied, row.Properties, c.Only) {
 			return true, nil
 		}
 	}

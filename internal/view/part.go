@@ -25,6 +25,9 @@ type Part struct {
 	Key     keys.Key // of the row
 	Primary keys.Key
 	Content [16]byte // a hash
+
+	// Loose means that the row need not state its primary, or does not. It is not among the bytes.
+	Loose bool
 }
 
 // PartKind is what a part is.
@@ -113,6 +116,25 @@ func (s *Set) StoredParts(key keys.Key, row edm.Properties, use func(*View) bool
 	return all, nil
 }
 
+// UnmarkedParts returns the copies that the row at key may be, of the views that use reports, if it
+// has no property of the library. They are Loose, and have no Primary.
+func (s *Set) UnmarkedParts(key keys.Key, row edm.Properties, use func(*View) bool) (all []Part) {
+	if !isUnmarked(row) {
+		return nil
+	}
+	for _, v := range s.Views {
+		if l := v.Shape.Layout; use(v) && v.MayBeUnmarked() && l.Has(key) && v.shows(row, l.Only) {
+			all = append(all, Part{Kind: PartCopy, View: v.Name, Key: key, Content: contentOf(v.normal(row, l.Only)), Loose: true})
+		}
+	}
+	return all
+}
+
+// MayBeUnmarked reports whether [Set.UnmarkedParts] finds copies of v.
+func (v *View) MayBeUnmarked() bool {
+	return v.Shape.Kind == Copies && v.Shape.Owner == nil && v.Shape.Layout.Has != nil && !v.exact
+}
+
 // appendStored appends the copy or the members in a row, if it is one of v.
 func (v *View) appendStored(all []Part, p Part, row edm.Properties) ([]Part, error) {
 	owner, ok, err := v.Claims(p.Key, row)
@@ -120,7 +142,7 @@ func (v *View) appendStored(all []Part, p Part, row edm.Properties) ([]Part, err
 		return all, err
 	}
 	if v.Shape.Kind == Copies {
-		p.Kind, p.Primary, p.Content = PartCopy, owner.Primary, contentOf(v.normal(row, nil))
+		p.Kind, p.Primary, p.Content = PartCopy, owner.Primary, contentOf(v.normal(row, v.Shape.Layout.Only))
 		return append(all, p), nil
 	}
 	lister, ok := v.Shape.List.(MemberLister)
@@ -229,11 +251,36 @@ func ParsePart(b []byte) (p Part, err error) {
 }
 
 // Agrees reports whether nothing would have to be written to carry out c, given what was
-// read. If the row belongs to another primary, other describes it. It makes no request.
+// read, or nothing but the properties of the library in a copy that has none. If the row belongs to
+// another primary, other describes it. It makes no request.
 func (c *Claim) Agrees(found Found) (agrees bool, other *OwnedByOther, err error) {
+	if agrees, err = c.agreesUnmarked(found.Row); agrees || err != nil {
+		return agrees, nil, err
+	}
 	writes, err := c.writes(found, nil)
 	if errors.As(err, &other) {
 		return false, other, nil
 	}
 	return err == nil && len(writes) == 0, nil, err
+}
+
+// agreesUnmarked reports whether the row, which was read as found, is the copy that c wants, and has
+// no property of the library.
+func (c *Claim) agreesUnmarked(found txn.Row) (bool, error) {
+	if c.View.Shape.Kind != Copies || c.View.exact || !c.Wanted || found.Absent() {
+		return false, nil
+	}
+	row, err := found.Content()
+	if err != nil || !isUnmarked(row.Properties) {
+		return false, err
+	}
+	want, _, err := edm.ReadProperties(c.Body)
+	if err != nil {
+		return false, err
+	}
+	owner, known, err := c.View.ownerOf(c.Key, row.Properties)
+	if known {
+		return owner.Primary == c.Owner && c.View.same(withoutReserved(want), row.Properties, c.Only), err
+	}
+	return err == nil && c.View.recognizes(want, row.Properties, c.Only), err
 }

@@ -57,6 +57,23 @@ func (m meaning) same(a, b edm.Properties, only []string) bool {
 	return m.normal(a, only).Equal(m.normal(b, only))
 }
 
+// recognizes reports whether row, which states no owner, is the copy that implies want: it is the
+// same, and that is known of it. Of a row whose properties are all not compared, as those of another
+// program in a slim copy, nothing is known.
+func (m meaning) recognizes(want, row edm.Properties, only []string) bool {
+	return isUnmarked(row) && m.same(want, row, only) && m.shows(row, only)
+}
+
+// shows reports whether a row without properties of the library has a property that is compared, or none.
+func (m meaning) shows(row edm.Properties, only []string) bool {
+	for name := range row {
+		if m.compares(name, only) {
+			return true
+		}
+	}
+	return len(row) == 0
+}
+
 // keeps reports whether a property that has the value stored, and should have the value want, stays
 // as it is.
 func (m meaning) keeps(name string, want, stored any) bool {

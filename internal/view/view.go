@@ -75,7 +75,23 @@ type Shape struct {
 
 	// Version identifies the definition of the view, as far as Rows and List determine it.
 	Version string
+
+	// Layout is known of the copies of some views, before any of them is derived.
+	Layout Layout
 }
+
+// Layout is what all copies of a view have in common. In the zero Layout nothing is known.
+type Layout struct {
+	// Only is that of the [CopySpec] of each, nil if that is not known.
+	Only []string
+
+	// Has reports whether a copy can have the key. nil means that nothing is known of the keys.
+	Has func(keys.Key) bool
+}
+
+// LayoutOf returns the Layout of a view of package secondaryindex, which sets it, so that no method
+// of its type needs to be exported.
+var LayoutOf = func(view any) Layout { return Layout{} }
 
 // OwnerFunc reports whether the row at key is one of a view, and which primary a copy
 // belongs to; the primary of a list is the zero Key. row returns the properties without

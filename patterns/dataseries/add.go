@@ -25,7 +25,10 @@ var ErrOverflow = azerr.Sentinel("sum overflows the type of the values")
 // [patterns.ErrOutcomeUnknown], delta was not added. Add makes two requests, and two more
 // after each conflict.
 //
-// It returns [ErrLate] if the slot contains a value of a later turn, and [ErrOverflow] if
+// A slot that contains an Int32 keeps this type, whatever V is. If it cannot represent the sum,
+// nothing is stored, and the error is a [*patterns.PropertyError].
+//
+// Add returns [ErrLate] if the slot contains a value of a later turn, and [ErrOverflow] if
 // the sum cannot be represented. It returns [patterns.ErrConflict] after 64 conflicts in a
 // row. It returns [patterns.ErrOutcomeUnknown] if a reply was lost and either the row could
 // not be read afterwards, or other writers made more than 48 changes before it was read. With
@@ -196,20 +199,28 @@ func (p *changing[V]) read(ctx context.Context) (*version, error) {
 	return v, nil
 }
 
-// value returns the new value of the cell.
-func (p *changing[V]) value(now *version) (V, error) {
+// value returns the new value of the cell, in the type in which the slot has one.
+func (p *changing[V]) value(now *version) (any, error) {
 	var old V
+	var stored any
 	switch turn, found := p.cell.turnIn(now.item.Value, p.cell.turnAt); {
 	case found && turn > p.cell.turnAt:
-		return old, fmt.Errorf("data series: %w", ErrLate)
+		return nil, fmt.Errorf("data series: %w", ErrLate)
 	case found && turn == p.cell.turnAt:
-		stored := now.item.Value[p.cell.value]
+		stored = now.item.Value[p.cell.value]
 		var ok bool
 		if old, ok = valueOf[V](stored); !ok {
-			return old, p.series.wrongType(p.cell.value, stored)
+			return nil, p.series.wrongType(p.cell.value, stored)
 		}
 	}
-	return p.next(old)
+	v, err := p.next(old)
+	if _, narrow := stored.(int32); !narrow || err != nil {
+		return v, err
+	}
+	if x := float64(v); !(x >= math.MinInt32 && x <= math.MaxInt32 && x == math.Trunc(x)) {
+		return nil, &patterns.PropertyError{Property: p.cell.value, Want: "a value that fits the stored type, Int32", Got: fmt.Sprintf("another one of type %T", v)}
+	}
+	return int32(v), nil
 }
 
 // outcome returns err. If a write is still unresolved, the error matches

@@ -43,8 +43,9 @@ type Options struct {
 	// Property is for tables that other programs use: the values are the properties with
 	// this name and the number of the slot, such as MessageCountHour01 to
 	// MessageCountHour24, as in the design guide. See the package documentation. The type V
-	// must be the one that is stored: int32 for Edm.Int32. Properties with other names are
-	// not changed.
+	// must be the one that is stored: int32 for Edm.Int32. If V is wider, Add and Update keep a stored
+	// Int32, but Set and SetAll, which do not read the row, store a V. Properties with other names are not
+	// changed.
 	Property string
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -385,6 +386,44 @@ func TestInt32ValuesOfOtherWritersAreAccepted(t *testing.T) {
 		if points, err := s.Read(ctx, ken, at); err != nil || len(points) != 1 || points[0].Value != 17 {
 			t.Errorf("got %v, %v", points, err)
 		}
+	})
+}
+
+func TestASlotKeepsItsInt32OrTheValueIsRefused(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		client, ctx := b.Table(t), t.Context()
+		by := &dataseries.Options{Property: "MessageCountHour"}
+		const row = `{"PartitionKey":"Sales","RowKey":"000123","MessageCountHour02":5,"MessageCountHour03":-7,"Note":"n"}`
+		harness.Must(client.AddEntity(ctx, []byte(row), nil))(t)
+		want := func(text string) {
+			t.Helper()
+			reply := harness.Must(client.GetEntity(ctx, "Sales", "000123", nil))(t)
+			if !strings.Contains(string(reply.Value), text) || strings.Contains(string(reply.Value), "MessageCountHour02@") {
+				t.Errorf("%s, want %s", reply.Value, text)
+			}
+		}
+		refused := func(err error) {
+			t.Helper()
+			var p *patterns.PropertyError
+			if !errors.As(err, &p) || p.Property != "MessageCountHour02" {
+				t.Errorf("got %v", err)
+			}
+		}
+		longs := harness.Must(dataseries.New[int64](client, dataseries.HoursOfDay(), by))(t)
+		harness.NoError(t, longs.Add(ctx, ken, today(1), 1))
+		want(`"MessageCountHour02":6`)
+		harness.NoError(t, longs.Update(ctx, ken, today(1), func(old int64) (int64, error) { return math.MaxInt32, nil }))
+		want(`"MessageCountHour02":2147483647`)
+		refused(longs.Add(ctx, ken, today(1), 1))
+		refused(longs.Update(ctx, ken, today(1), func(int64) (int64, error) { return math.MinInt32 - 1, nil }))
+		want(`"MessageCountHour02":2147483647`)
+
+		floats := harness.Must(dataseries.New[float64](client, dataseries.HoursOfDay(), by))(t)
+		harness.NoError(t, floats.Add(ctx, ken, today(1), -7))
+		want(`"MessageCountHour02":2147483640`)
+		refused(floats.Add(ctx, ken, today(1), 0.5))
+		refused(floats.Add(ctx, ken, today(1), math.NaN()))
+		want(`"MessageCountHour02":2147483640`)
 	})
 }
 

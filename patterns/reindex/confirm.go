@@ -70,6 +70,7 @@ func (r *run) confirm(ctx context.Context, group []outbox.Checked, res *result) 
 			return c.Err
 		default:
 			res.fail(c.Primary, c.Err)
+			res.unread++
 		}
 	}
 	return nil

@@ -113,17 +113,26 @@
 // Store ask the same function:
 //
 //   - Values are compared as T decodes them. A value that T cannot decode is compared as it is.
-//   - A missing property is the same as the zero value.
+//   - A missing property is the same as the zero value, unless its field is a pointer, which distinguishes
+//     them.
 //   - A whole number is the same as an Int32, an Int64 and a Double.
 //   - In a field for a time, an instant is the same in every zone and spelling, as text or as
 //     a DateTime.
 //   - JSON text in a field with the option json is compared by content. In objects, a missing
-//     member is the same as one that is null, zero or empty.
+//     member is the same as one that is null, zero or empty, unless the Go type distinguishes them: a map
+//     has a member that is zero, as a pointer does. Names of members are compared as they are spelled:
+//     {"id":1} is not the same as {"ID":1}, although encoding/json decodes both into one field.
 //   - Of a copy with [patterns.CopySpec.Only], properties that neither T nor Only names are not
 //     compared. A full copy has them all, as its primary has.
 //
 // If such a row is written because another property has changed, the properties that are the same
 // keep their types and texts. [Options.Strict] compares exactly.
+//
+// A copy that another program has stored does not state its primary, as those of a Store do by the
+// properties azp_pk, azp_rk and azp_view. Verify takes it for the copy of a primary that implies a row at
+// that key with the same content, and Repair leaves it as it is. Backfill, and a change of the primary, add
+// the properties. With [Options.Strict] such a row is [Missing]. Nothing shows that it is left
+// over, if no primary implies it, unless [patterns.Shape.Owner] recognizes it.
 //
 // # Cost
 //
@@ -155,6 +164,14 @@
 // average, with 32 requests for the scan, 237 to confirm them, and 361 to repair them. Of the 237, 33
 // are for the 33 copies in the partitions of their entities. 120 missing, wrong and left-over copies in two
 // partitions of 4,200 rows, all of which precede their entities, take 10 requests to confirm.
+//
+// Correct copies that do not state their primaries take no further pass if the view is an index of package
+// secondaryindex: the first pass compares those of primaries that do not list the view without their
+// primaries too. If other rows differ, and there are more such copies than Differences, one more pass
+// finds the primaries of these rows.
+//
+// Properties of other programs in slim copies take no further pass either if the view is an index of package
+// secondaryindex. Of another view, each such copy counts as two differences, which are confirmed.
 //
 // Memory does not depend on the size of the tables: see [Options.Differences]. If more rows
 // differ, the run needs further passes. In the worst case a run with d differences reads the

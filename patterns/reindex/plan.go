@@ -14,7 +14,6 @@ import (
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/view"
-	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -40,8 +39,12 @@ type state struct {
 	Part   part               // what is left of the one in progress, if it reads rows
 	Sketch sketch             // of what the jobs have scanned
 	Began  time.Time          // before any primary was scanned, by the clock of the service
+	Loose  loose              `json:",omitzero"`  // the rest of that
+	Rows   []view.RowRef      `json:",omitempty"` // the only rows that are scanned for; nil means all
 	Groups [][]outbox.Checked // what the jobs confirm: rows whose primaries are in one partition
 	Report Report
+	Unread int                     // how many of those that failed could not be checked
+	Cause  *patterns.PropertyError `json:",omitempty"` // of the first entity that could not be read, if that is the reason
 
 	// Of a shared run:
 	Published bool  // the jobs of the stage were enqueued
@@ -175,9 +178,11 @@ func (s *state) finish(job int) (err error) {
 		return nil
 	case scanning:
 		s.Report.Passes++
-		all, ok := s.Sketch.decode()
-		s.Sketch = newSketch(s.Differences)
+		located := s.Rows != nil
+		all, ok, err := s.differences()
 		switch {
+		case err != nil, !located && s.Rows != nil:
+			return err
 		case !ok && len(s.Class) == maxDepth:
 			return fmt.Errorf("rows that differ: %w", azerr.ErrTooLarge)
 		case !ok:
@@ -200,24 +205,38 @@ func (s *state) finish(job int) (err error) {
 	return nil
 }
 
-// verifies reports whether a primary is of the class that is being verified.
-func (s *state) verifies(primary keys.Key) bool {
-	if s.Class == "" {
+// verifies reports whether the primary of a part is of the class that is being verified, and its row
+// one of those that are.
+func (r *run) verifies(p *view.Part) bool {
+	if r.rows == nil && r.Rows != nil {
+		r.rows = make(map[view.RowRef]bool, len(r.Rows))
+		for _, ref := range r.Rows {
+			r.rows[ref] = true
+		}
+	}
+	switch {
+	case r.Rows != nil && !r.rows[refOf(p)]:
+		return false
+	case r.Class == "":
 		return true
 	}
-	return strings.HasPrefix(fmt.Sprintf("%064b", hashOf(primary.Partition, primary.Row)), s.Class)
+	return strings.HasPrefix(fmt.Sprintf("%064b", hashOf(p.Primary.Partition, p.Primary.Row)), r.Class)
+}
+
+func refOf(p *view.Part) view.RowRef {
+	return view.RowRef{View: p.View, Partition: p.Key.Partition, Row: p.Key.Row}
 }
 
 // groupsOf returns the rows that differ in groups that are confirmed together.
 func groupsOf(all []difference) (groups [][]outbox.Checked, err error) {
-	stored := map[view.Part]bool{}
+	stored, certain := map[view.Part]bool{}, map[view.Part]bool{}
 	for _, d := range all {
 		p, err := view.ParsePart(d.element)
 		if err != nil {
 			return nil, err
 		}
 		p.Kind, p.Content = 0, [16]byte{}
-		stored[p] = stored[p] || d.sign < 0
+		stored[p], certain[p] = stored[p] || d.sign < 0, certain[p] || !d.maybe
 	}
 	for _, p := range slices.SortedFunc(maps.Keys(stored), func(a, b view.Part) int {
 		return cmp.Or(a.Primary.Compare(b.Primary), cmp.Compare(a.View, b.View), a.Key.Compare(b.Key))
@@ -226,8 +245,7 @@ func groupsOf(all []difference) (groups [][]outbox.Checked, err error) {
 		if n == 0 || len(groups[n-1]) == maxRows || groups[n-1][0].Primary.Partition != p.Primary.Partition {
 			groups, n = append(groups, nil), n+1
 		}
-		ref := view.RowRef{View: p.View, Partition: p.Key.Partition, Row: p.Key.Row}
-		groups[n-1] = append(groups[n-1], outbox.Checked{Primary: p.Primary, Ref: ref, Stored: stored[p]})
+		groups[n-1] = append(groups[n-1], outbox.Checked{Primary: p.Primary, Ref: refOf(&p), Stored: stored[p], Differed: certain[p]})
 	}
 	return groups, nil
 }

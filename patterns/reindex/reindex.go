@@ -31,8 +31,8 @@ type Options struct {
 	// Differences is how many differences a pass can hold, rows that are written during the
 	// scan included. If there are more, the run makes further passes, each of which reads all
 	// rows again and verifies half as many. A difference takes about 1.5 × (100 bytes + the
-	// keys of row and primary). Zero means 4096: about 1 MB if keys are short. A run that continues keeps
-	// the number that it began with.
+	// keys of row and primary), three times as much if there are primaries that do not list the views.
+	// Zero means 4096: about 1 MB if keys are short. A run that continues keeps the number that it began with.
 	Differences int
 
 	// Grace leaves a primary alone that was changed less than Grace ago, by the clock of the
@@ -42,7 +42,8 @@ type Options struct {
 	Grace time.Duration
 
 	// Strict compares copies and merged properties exactly: their types and texts, properties
-	// with the zero value, and those that neither T nor the view names. Repair then stores what
+	// with the zero value, those that neither T nor the view names, and those by which a copy states
+	// its primary, unless the view is Plain. Repair then stores what
 	// the Store would store if the row did not exist. A run that continues must have the same
 	// Strict.
 	Strict bool
@@ -105,11 +106,12 @@ type Report struct {
 	Missing, Wrong, Orphan, Duplicate int // findings
 
 	Repaired int // findings that were repaired
-	Failed   int // findings that were not, duplicates among them, and rows that could not be checked
+	Failed   int // findings that were not, duplicates among them, entities that cannot be read, and rows that cannot be checked
 	Filled   int // primaries for which Backfill stored rows
 
 	// Undecided are rows that differed, and that an operation was about to write, or that
-	// changed whenever they were read. Verify them later, after a Sweep of the store.
+	// changed whenever they were read. Verify them later, after a Sweep of the store. So are rows of entities
+	// that cannot be read, each of which is counted once by Failed.
 	Undecided int
 
 	// Passes is how often the tables were read.
@@ -187,6 +189,10 @@ type Failure struct {
 
 // Verify yields each derived row that is not what the primaries imply, and changes nothing.
 // After an error the sequence ends.
+//
+// If entities cannot be read, for example because the type of a property is not that of its field, or
+// other rows cannot be checked, the last pair has an error, after all findings. It contains their number, and wraps that of the
+// first, for example a [*patterns.PropertyError]. [Report.Failures], in Options.Progress, names the first 100.
 func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
 		if _, err := runAlone(ctx, "verify", store, newState(opts, true, ""), yield); err != nil {

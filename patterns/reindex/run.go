@@ -25,7 +25,8 @@ type run struct {
 	views  map[string]*view.View // to verify
 	tables []*view.Table         // of the views; that of the primaries is the first
 	began  time.Time
-	before int // requests of earlier processes
+	before int                  // requests of earlier processes
+	rows   map[view.RowRef]bool // the Rows of the state
 
 	// record records the findings of a job before they are repaired. It returns those that count:
 	// another process may have recorded its own.
@@ -76,7 +77,7 @@ func newRun(store any, s state) (*run, error) {
 	switch {
 	case r.Of == "":
 		r.Of, r.Sketch = of, newSketch(r.Differences)
-	case r.Of != of || len(r.Sketch) != sizeFor(r.Differences) || !r.validState():
+	case r.Of != of || len(r.Sketch) != sizeFor(r.Differences) || !r.validState() || !r.Loose.valid(len(r.Sketch)):
 		return nil, errState
 	}
 	r.before = r.sent()
@@ -125,10 +126,31 @@ func runAlone(ctx context.Context, op string, store any, s state, yield func(Fin
 			err = r.step(ctx)
 		}
 	}
-	if err == errStopped {
+	switch {
+	case err == errStopped:
 		err = nil
+	case err == nil && op == "verify":
+		err = r.unread()
 	}
 	return r.Report, failed(op, err)
+}
+
+// unread returns an error if something could not be checked, which the findings do not show.
+func (r *run) unread() error {
+	if r.Unread == 0 || len(r.Report.Failures) == 0 {
+		return nil
+	}
+	var duplicate *view.DuplicateError
+	first := errors.New(r.Report.Failures[0].Text) // of a process that has not left its error
+	if r.Cause != nil {
+		first = r.Cause
+	}
+	for _, f := range slices.Backward(r.Report.Failures) {
+		if f.Err != nil && !errors.As(f.Err, &duplicate) {
+			first = f.Err
+		}
+	}
+	return fmt.Errorf("%d of the entities and rows could not be checked, the first because of: %w", r.Unread, first)
 }
 
 // do does what is left of a job of the stage.
@@ -158,7 +180,8 @@ func (r *run) own(ctx context.Context) error {
 // result is what became of some primaries.
 type result struct {
 	Report
-	sure []outbox.Checked // rows that differ
+	unread int
+	sure   []outbox.Checked // rows that differ
 }
 
 // each calls do for 0 to n-1, concurrently, and returns the results in order.
@@ -169,6 +192,7 @@ func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, i in
 		err := do(ctx, i, &all[i])
 		mu.Lock()
 		r.Report.add(&all[i].Report)
+		r.Unread += all[i].unread
 		due := r.due()
 		mu.Unlock()
 		if err != nil {

@@ -148,7 +148,7 @@ func (r *Runs) do(ctx context.Context, job Job) error {
 	if err != nil {
 		return err
 	}
-	m.Sketch, m.Report = newSketch(m.Differences), Report{}
+	m.Sketch, m.Loose, m.Report = newSketch(m.Differences), loose{}, Report{}
 	found := document{}
 	m.record = func(ctx context.Context, all []Finding) ([]Finding, error) {
 		found.Findings = all
@@ -166,6 +166,7 @@ func (r *Runs) do(ctx context.Context, job Job) error {
 	}
 	s, err = r.update(ctx, job, func(s *state) error {
 		s.Sketch.merge(m.Sketch)
+		s.Loose.merge(&m.Loose)
 		s.Report.add(&m.Report)
 		s.Began = earliest(s.Began, m.Began)
 		if len(found.Findings) > 0 {

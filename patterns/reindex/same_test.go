@@ -244,3 +244,21 @@ func TestRepairOfUnmarkedCopiesNamesTheRemedy(t *testing.T) {
 		}
 	})
 }
+
+// A copy is recognized by its Owner also if T cannot decode one of its properties.
+func TestACopyWithAPropertyThatTCannotDecodeIsWrongAndRepaired(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		s := newShop(t, b, 4, true)
+		r := oldOrder(1)
+		r["Total"], r["Placed"], r["Placed@odata.type"] = "much", "7", "Edm.Int64"
+		plant(t, s.client, []row{at(oldCopyKey(1), r)})
+		found := harness.All(t, reindex.Verify(t.Context(), s.Store, nil))
+		if len(found) != 1 || found[0].Kind != reindex.Wrong || found[0].Row != oldCopyKey(1) || found[0].Primary != oldKey(1) {
+			t.Errorf("%+v", found)
+		}
+		if r := harness.Must(reindex.Repair(t.Context(), s.Store, nil))(t); r.Repaired != 1 || r.Failed != 0 {
+			t.Errorf("%+v", r)
+		}
+		wantRow(t, "copy", s.stored(t, oldCopyKey(1)), oldOrder(1))
+	})
+}

@@ -2,6 +2,7 @@ package reindex
 
 import (
 	"context"
+	"errors"
 
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/view"
@@ -44,7 +45,7 @@ func (r *run) read(ctx context.Context, job int, use func(context.Context, []fet
 }
 
 // first reports whether rows are read for the first time; later passes do not count them.
-func (r *run) first() bool { return r.Kind == scanning && r.Class == "" }
+func (r *run) first() bool { return r.Kind == scanning && r.Class == "" && r.Rows == nil }
 
 // addRows adds what rows imply to the sketch, and subtracts what they contain. What is added does not
 // depend on other rows, so the sum of the sketches of all parts is that of the tables.
@@ -58,8 +59,11 @@ func (r *run) addRows(_ context.Context, rows []fetch.Entry) error {
 		if primary && r.first() {
 			r.Report.Primaries++
 		}
-		if err != nil {
+		if err != nil && r.first() {
 			r.Report.fail(rows[i].Key, err)
+			if r.Unread++; r.Cause == nil {
+				errors.As(err, &r.Cause)
+			}
 		}
 	}
 	return nil
@@ -67,8 +71,13 @@ func (r *run) addRows(_ context.Context, rows []fetch.Entry) error {
 
 func (r *run) addParts(parts []view.Part, sign int64) {
 	for i := range parts {
-		if r.verifies(parts[i].Primary) {
-			r.Sketch.add(parts[i].Bytes(), sign)
+		p := &parts[i]
+		switch {
+		case p.Loose && r.first():
+			r.addLoose(p, sign)
+		case p.Loose && sign < 0: // only the first pass finds what is the same
+		case r.verifies(p):
+			r.Sketch.add(p.Bytes(), sign)
 		}
 	}
 }

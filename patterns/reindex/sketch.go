@@ -93,6 +93,7 @@ func (c *cell) merge(o *cell) {
 type difference struct {
 	element []byte
 	sign    int64 // 1: it was added, and not subtracted; -1: the other way round
+	maybe   bool  // it may be no difference, but one of a row that differs from another primary
 }
 
 // decode empties the sketch and returns the differences.
@@ -122,7 +123,7 @@ func (s sketch) alone(i int) (d difference, at [hashes]int, ok bool) {
 	if c.Count != 1 && c.Count != -1 {
 		return d, at, false
 	}
-	d = difference{bytes.Clone(bytes.TrimSuffix(bytes.TrimRight(c.Bytes, "\x00"), []byte{1})), c.Count}
+	d = difference{element: bytes.Clone(bytes.TrimSuffix(bytes.TrimRight(c.Bytes, "\x00"), []byte{1})), sign: c.Count}
 	at, check := s.cellsOf(d.element)
 	return d, at, check == c.Check && slices.Contains(at[:], i)
 }

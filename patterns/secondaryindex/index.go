@@ -1,13 +1,16 @@
 package secondaryindex
 
 import (
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/indexed"
+	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -64,7 +67,7 @@ type Options[T any] struct {
 	// Owner selects the layout of programs that were written by hand: copies have no
 	// properties azp_pk, azp_rk and azp_view. It returns the key of the primary of the copy
 	// at the key at, usually from a property of the copy, and false if copy does not
-	// contain it. It must be a pure function.
+	// contain it. It must be a pure function. A property that T cannot decode is zero in copy.
 	//
 	// While a value is reserved, a copy outside the primary's partition has those properties
 	// nevertheless; see [patterns.CopySpec].
@@ -179,6 +182,23 @@ func (ix *Index[T]) Shape() patterns.Shape {
 	return s
 }
 
+func init() {
+	view.LayoutOf = func(v any) view.Layout {
+		if ix, ok := v.(interface{ copies() view.Layout }); ok {
+			return ix.copies()
+		}
+		return view.Layout{}
+	}
+}
+
+func (ix *Index[T]) copies() view.Layout { return view.Layout{Only: ix.only, Has: ix.hasKey} }
+
+// hasKey reports whether a copy can have the key.
+func (ix *Index[T]) hasKey(key keys.Key) bool {
+	_, ok := ix.layout.value(key.Row)
+	return ok && (ix.intra || ix.def.Partition != nil || strings.HasPrefix(key.Partition, ix.partitionKey("")))
+}
+
 // Rows returns the copy of e, or none if e is not in the index; see [patterns.View].
 func (ix *Index[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
 	value, ok := ix.def.Value(e)
@@ -253,7 +273,15 @@ func (ix *Index[T]) ownerOfRow(key keys.Key, row func() map[string]any) (primary
 	if _, ok := ix.layout.value(key.Row); !ok {
 		return primary, false
 	}
-	e, err := ix.def.Type.FromProperties(row(), key)
+	properties := row()
+	e, err := ix.def.Type.FromProperties(properties, key)
+	for wrong := (*patterns.PropertyError)(nil); errors.As(err, &wrong); {
+		if _, exists := properties[wrong.Property]; !exists {
+			break
+		}
+		delete(properties, wrong.Property) // T cannot decode it: Owner gets the others
+		e, err = ix.def.Type.FromProperties(properties, key)
+	}
 	if err != nil {
 		return primary, false
 	}
