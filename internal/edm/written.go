@@ -35,8 +35,7 @@ func (c *Codec) After(entity any, u *Unknown, body []byte, merged bool) (after U
 		if s.edm != absent || f == nil {
 			return false
 		}
-		value, ok := f.get(v)
-		return ok && (!value.IsZero() || hasNegativeZero(value))
+		return !f.isZero(v)
 	})
 	if len(n.kept) > 0 {
 		n = n.withTexts(membersOf(body[:len(body)-1]), merged) // { is in place of the comma
