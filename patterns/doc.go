@@ -52,6 +52,13 @@
 // Update, also in the packages of the patterns. A value that its field cannot be read from
 // is a [*PropertyError] before any write.
 //
+// An element of an array in JSON keeps the members that its Go type lacks if it is certain which of the
+// elements that were read it is. It is if it is equal to one, wherever that was: equal elements are
+// in their order if there are as many as before. It is if no other element has changed or moved, and
+// of this one at most one member has. And it is if only one member has changed that two elements had in
+// common, such as a flag, and so was no id. Any other element may be new, and has only what the program
+// has stored: after a change of ids, or of several members of an element, what the type lacks is lost.
+//
 // A Table of map[string]any reads values as string, bool, int32, int64, float64,
 // time.Time, []byte and [16]byte. A value as encoding/json decodes it, that is a float64, a
 // json.Number or a text, is written with the type that the row stores, if that can
