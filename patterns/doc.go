@@ -46,7 +46,9 @@
 // What a program reads and does not change is written back with the text and the type
 // that the row has, also if another program stored it: a time with its offset, a whole float as an
 // Edm.Int32, JSON with members that the Go type lacks, also if other members change. A
-// property that the row lacks is not added while its field is zero. A stored time with an
+// property that the row lacks is not added while its field is zero, unless its name is given
+// ([Op.Only]), or the row may be another version than the one that was read: a [Table.Merge] with
+// azcore.ETagAny adds zeros, and one with an ETag that the program has assigned may. A stored time with an
 // offset is read into a time.Time with that offset, and a new time is written there with
 // the offset of its own zone. This holds for writes of an Item that was read and for every
 // Update, also in the packages of the patterns. A value that its field cannot be read from
