@@ -54,6 +54,9 @@
 // Update, also in the packages of the patterns. A value that its field cannot be read from
 // is a [*PropertyError] before any write.
 //
+// A value has changed if it is encoded as another text than the one that was read. So a program that
+// only spells JSON in another way, or changes what MarshalJSON does not write, changes nothing.
+//
 // An element of an array in JSON keeps the members that its Go type lacks if it is certain which of the
 // elements that were read it is. It is if it is equal to one, wherever that was: equal elements are
 // in their order if there are as many as before. It is if no other element has changed or moved, and
