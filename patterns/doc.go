@@ -41,7 +41,8 @@
 // UTC with a precision of 100 ns; NaN and the infinities are preserved. A json.Number is
 // stored as the number that it contains. Unknown
 // properties, those for which the Go type has no field, are preserved by [Table.Update]
-// and [Table.Replace]; [Item.Unknown] lists them, [Item.Without] drops them.
+// and [Table.Replace]; [Item.Unknown] lists them, [Item.Without] drops them, and the members of
+// JSON that the Go type of a field lacks.
 //
 // What a program reads and does not change is written back with the text and the type
 // that the row has, also if another program stored it: a time with its offset, a whole float as an

@@ -63,14 +63,16 @@ func (i Item[T]) Unknown() []string {
 }
 
 // Without returns the item without the named unknown properties: [Table.Replace] then removes
-// them from the row. [Table.Merge] does not, because it cannot remove properties. Other names, also
-// those of fields and those that begin with azp_, have no effect. No request.
+// them from the row. [Table.Merge] does not, because it cannot remove properties. The name of a field
+// removes the members of its JSON that T lacks: Replace and Merge then write the value of the field as
+// T encodes it. A name that begins with azp_ has no effect. No request.
 func (i Item[T]) Without(names ...string) Item[T] {
 	if i.origin == nil {
 		return i
 	}
-	o := *i.origin
-	o.Unknown = o.Unknown.Keep(func(name string) bool { return edm.IsReserved(name) || !slices.Contains(names, name) })
+	o := *i.current()
+	i.read = i.ETag
+	o.Unknown = o.Unknown.Without(func(name string) bool { return !edm.IsReserved(name) && slices.Contains(names, name) })
 	i.origin = &o
 	return i
 }

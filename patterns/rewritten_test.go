@@ -131,3 +131,34 @@ func TestAnItemKeepsWhatAWriteHasKept(t *testing.T) {
 		}
 	})
 }
+
+// TestWithoutRemovesUnknownMembers writes a value without the members that the type lacks.
+func TestWithoutRemovesUnknownMembers(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		key := keys.Key{Partition: "p", Row: "r"}
+		for name := range writesOf(t, b.Table(t)) {
+			if name == "Update" { // it reads the row
+				continue
+			}
+			for _, names := range [][]string{{"Cards"}, {"More"}} {
+				t.Run(name+" without "+names[0], func(t *testing.T) {
+					client := b.Table(t)
+					harness.Must(client.AddEntity(t.Context(), []byte(purseByHand), nil))(t)
+					write := writesOf(t, client)[name]
+					table := harness.Must(patterns.NewTable[purse](client, nil))(t)
+					item := harness.Must(table.Get(t.Context(), key))(t)
+					item = write(item.Without(names...))
+					item.Value.Locked = true
+					write(item)
+					found := content(t, client, key)
+					if has := strings.Contains(found["Cards"], "Token"); has == slices.Contains(names, "Cards") {
+						t.Errorf("the row has %s", found["Cards"])
+					}
+					if _, has := found["More"]; has == slices.Contains(names, "More") && !strings.Contains(name, "Merge") && name != "Bulk" {
+						t.Errorf("the row has %v", found)
+					}
+				})
+			}
+		}
+	})
+}

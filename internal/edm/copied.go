@@ -3,6 +3,7 @@ package edm
 import (
 	"bytes"
 	"reflect"
+	"sync/atomic"
 )
 
 // InCopy returns u, which was read with *entity, for a copy of the row that has the properties of *of, as a program has made it
@@ -44,4 +45,20 @@ func (f *field) isZero(entity reflect.Value) bool {
 		return f.timeOf(v).IsZero()
 	}
 	return v.IsZero() && !hasNegativeZero(v)
+}
+
+// Without returns u without the properties whose names drop returns true for, and without the texts that it keeps of them.
+func (u *Unknown) Without(drop func(name string) bool) Unknown {
+	without := u.Keep(func(name string) bool { return !drop(name) })
+	if u.notes == nil || len(u.notes.kept) == 0 {
+		return without
+	}
+	var kept []byte
+	eachMember(u.notes.kept, func(p unknownProperty) {
+		if !drop(string(p.name)) {
+			kept = append(kept, p.member...)
+		}
+	})
+	without.notes = &notes{types: u.notes.types, kept: kept, later: new(atomic.Pointer[version])}
+	return without
 }
