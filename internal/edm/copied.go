@@ -25,7 +25,7 @@ func (c *Codec) InCopy(u *Unknown, entity, of any) Unknown {
 	})
 	var kept []byte
 	eachMember(n.kept, func(p unknownProperty) {
-		only := Envelope{Only: []string{string(p.name)}}
+		only := Envelope{Only: []string{string(p.name)}, Unknown: &Unknown{notes: &notes{types: n.types}}}
 		a, err1 := c.Append(nil, entity, only)
 		b, err2 := c.Append(nil, of, only)
 		if err1 == nil && err2 == nil && bytes.Equal(a, b) {

@@ -40,9 +40,9 @@ func NewOrigin(meta *edm.Meta, unknown *edm.Unknown, selected []string, stamped 
 
 // At returns o, which describes the version read of a row, as it describes the version etag: an item
 // that was read may have the ETag of a version that was written later, by a transaction. A write of any
-// version writes what was read.
+// version writes what was read, and so does an item that was not read with a version.
 func (o *Origin) At(read, etag string) *Origin {
-	if o == nil || etag == read || etag == "" || etag == "*" {
+	if o == nil || etag == read || read == "" || etag == "" || etag == "*" {
 		return o
 	}
 	u, changed := o.Unknown.At(etag)
