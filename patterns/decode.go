@@ -138,7 +138,7 @@ func (b *itemBuffer[T]) finish() {
 	if item.ETag = azcore.ETag(b.meta.ETag); b.decoder.bare {
 		item.ETag = unreadETag
 	}
-	item.Timestamp = b.meta.Timestamp
+	item.read, item.Timestamp = item.ETag, b.meta.Timestamp
 	item.origin = b.decoder.origins.New(&b.meta, &b.unknown, b.selected, b.decoder.stamped)
 	if b.decoder.sent {
 		var o txn.Origin

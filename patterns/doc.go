@@ -41,16 +41,29 @@
 // UTC with a precision of 100 ns; NaN and the infinities are preserved. A json.Number is
 // stored as the number that it contains. Unknown
 // properties, those for which the Go type has no field, are preserved by [Table.Update]
-// and [Table.Replace]; [Item.Unknown] lists them, [Item.Without] drops them.
+// and [Table.Replace]; [Item.Unknown] lists them, [Item.Without] drops them, and the members of
+// JSON that the Go type of a field lacks.
 //
 // What a program reads and does not change is written back with the text and the type
 // that the row has, also if another program stored it: a time with its offset, a whole float as an
 // Edm.Int32, JSON with members that the Go type lacks, also if other members change. A
-// property that the row lacks is not added while its field is zero. A stored time with an
+// property that the row lacks is not added while its field is zero, unless its name is given
+// ([Op.Only]), or the row may be another version than the one that was read: a [Table.Merge] with
+// azcore.ETagAny adds zeros, and one with an ETag that the program has assigned may. A stored time with an
 // offset is read into a time.Time with that offset, and a new time is written there with
 // the offset of its own zone. This holds for writes of an Item that was read and for every
 // Update, also in the packages of the patterns. A value that its field cannot be read from
 // is a [*PropertyError] before any write.
+//
+// A value has changed if it is encoded as another text than the one that was read. So a program that
+// only spells JSON in another way, or changes what MarshalJSON does not write, changes nothing.
+//
+// An element of an array in JSON keeps the members that its Go type lacks if it is certain which of the
+// elements that were read it is. It is if it is equal to one, wherever that was: equal elements are
+// in their order if there are as many as before. It is if no other element has changed or moved, and
+// of this one at most one member has. And it is if only one member has changed that two elements had in
+// common, such as a flag, and so was no id. Any other element may be new, and has only what the program
+// has stored: after a change of ids, or of several members of an element, what the type lacks is lost.
 //
 // A Table of map[string]any reads values as string, bool, int32, int64, float64,
 // time.Time, []byte and [16]byte. A value as encoding/json decodes it, that is a float64, a

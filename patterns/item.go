@@ -33,7 +33,12 @@ type Item[T any] struct {
 	Timestamp time.Time
 
 	origin *txn.Origin
+	read   azcore.ETag // the version that origin describes
 }
+
+// current returns what is known of the version with the item's ETag, which the caller may have
+// assigned.
+func (i *Item[T]) current() *txn.Origin { return i.origin.At(string(i.read), string(i.ETag)) }
 
 // Projected reports whether the item was read in part, by [QueryOptions.Select].
 func (i Item[T]) Projected() bool { return i.origin != nil && i.origin.Selected != nil }
@@ -59,14 +64,16 @@ func (i Item[T]) Unknown() []string {
 }
 
 // Without returns the item without the named unknown properties: [Table.Replace] then removes
-// them from the row. [Table.Merge] does not, because it cannot remove properties. Other names, also
-// those of fields and those that begin with azp_, have no effect. No request.
+// them from the row. [Table.Merge] does not, because it cannot remove properties. The name of a field
+// removes the members of its JSON that T lacks: Replace and Merge then write the value of the field as
+// T encodes it. A name that begins with azp_ has no effect. No request.
 func (i Item[T]) Without(names ...string) Item[T] {
 	if i.origin == nil {
 		return i
 	}
-	o := *i.origin
-	o.Unknown = o.Unknown.Keep(func(name []byte) bool { return edm.IsReserved(string(name)) || !slices.Contains(names, string(name)) })
+	o := *i.current()
+	i.read = i.ETag
+	o.Unknown = o.Unknown.Without(func(name string) bool { return !edm.IsReserved(name) && slices.Contains(names, name) })
 	i.origin = &o
 	return i
 }
@@ -84,7 +91,7 @@ func (i Item[T]) JSON() []byte {
 // WithValue returns item with a value of another type: same row, same ETag, same unknown
 // properties. It carries a value from one version of a type to the next. No request.
 func WithValue[U, T any](item Item[T], value U) Item[U] {
-	return Item[U]{Value: value, Key: item.Key, ETag: item.ETag, Timestamp: item.Timestamp, origin: item.origin}
+	return Item[U]{Value: value, Key: item.Key, ETag: item.ETag, Timestamp: item.Timestamp, origin: item.origin, read: item.read}
 }
 
 // Row is a row whose type is not known before it is read. A Table of Row reads rows of any
@@ -101,7 +108,7 @@ func Decode[T any](row Item[Row]) (Item[T], error) {
 	if err != nil {
 		return Item[T]{}, fmt.Errorf("decode: %w", err)
 	}
-	item := Item[T]{Key: row.Key, ETag: row.ETag, Timestamp: row.Timestamp}
+	item := Item[T]{Key: row.Key, ETag: row.ETag, Timestamp: row.Timestamp, read: row.read}
 	var origin txn.Origin
 	if row.origin != nil {
 		origin = *row.origin
@@ -133,8 +140,8 @@ func EncodeJSON[T any](item Item[T]) ([]byte, error) {
 		return nil, fmt.Errorf("encode JSON: %w", err)
 	}
 	e := edm.Envelope{PartitionKey: item.Key.Partition, RowKey: item.Key.Row, Reserved: true}
-	if item.origin != nil {
-		e.Unknown = &item.origin.Unknown
+	if origin := item.current(); origin != nil {
+		e.Unknown = &origin.Unknown
 	}
 	text, err := codec.Append(nil, &item.Value, e)
 	if err != nil {
@@ -188,13 +195,13 @@ func DecodeJSON[T any](text []byte) (Item[T], error) {
 		return Item[T]{}, fmt.Errorf("decode JSON: %w", err)
 	}
 	item.Key, item.ETag, item.Timestamp = keys.Key{Partition: m.PartitionKey, Row: m.RowKey}, azcore.ETag(m.ETag), m.Timestamp
-	item.origin = txn.NewOrigin(&m, &unknown, nil, false)
+	item.origin, item.read = txn.NewOrigin(&m, &unknown, nil, false), item.ETag
 	return item, nil
 }
 
 // itemOf returns a record as an Item; a record without a value has the zero T.
 func itemOf[T any](r txn.Record) Item[T] {
-	item := Item[T]{Key: r.Key, ETag: azcore.ETag(r.ETag), Timestamp: r.Timestamp, origin: r.Origin}
+	item := Item[T]{Key: r.Key, ETag: azcore.ETag(r.ETag), Timestamp: r.Timestamp, origin: r.Origin, read: azcore.ETag(r.ETag)}
 	if v, ok := r.Value.(*T); ok && v != nil {
 		item.Value = *v
 	}
@@ -219,5 +226,5 @@ func pointer[T any](v *T) any {
 
 // recordOf is the reverse of itemOf. The record refers to a copy of the value.
 func recordOf[T any](i Item[T]) *txn.Record {
-	return &txn.Record{Value: &i.Value, Key: i.Key, ETag: string(i.ETag), Timestamp: i.Timestamp, Origin: i.origin}
+	return &txn.Record{Value: &i.Value, Key: i.Key, ETag: string(i.ETag), Timestamp: i.Timestamp, Origin: i.current()}
 }

@@ -56,7 +56,7 @@ func ReplaceOp[T any](item Item[T]) Op[T] { return conditional(wire.Replace, "re
 func MergeOp[T any](item Item[T]) Op[T] { return conditional(wire.Merge, "merge", item) }
 
 func conditional[T any](kind wire.Kind, name string, item Item[T]) Op[T] {
-	return Op[T]{op: txn.Op{Kind: kind, Name: name, Value: &item.Value, Key: item.Key, ETag: string(item.ETag), Origin: item.origin}}
+	return Op[T]{op: txn.Op{Kind: kind, Name: name, Value: &item.Value, Key: item.Key, ETag: string(item.ETag), Origin: item.current()}}
 }
 
 // DeleteOp deletes the row at key if it has that ETag. An empty ETag means any, like

@@ -170,7 +170,9 @@ func (d DerivedRow) Kind() RowKind { return RowKind(d.row.Kind) }
 // CopySpec is how much of the primary a copy contains, and whether its key is unique.
 type CopySpec struct {
 	// Entity is what is copied, a pointer to the primary's type. nil means the primary
-	// itself.
+	// itself. A field whose value differs from the primary's has nothing of the primary's row
+	// but the type of its property: no text that another program has stored, and no member of
+	// JSON that T lacks. Unknown properties are copied unless Only is set.
 	Entity any
 
 	// Only names the properties to copy, each of which T must have: an unknown name is

@@ -63,6 +63,10 @@ func (t *Table[T]) Replace(ctx context.Context, item Item[T]) (Item[T], error) {
 // keeps the row's other properties. It cannot remove a property: the row keeps the stored
 // value of a field that is omitted, such as a zero time. An item that was read in
 // part writes only that part. One request.
+//
+// A property that the row lacked when item was read is not added while its field is zero. With
+// azcore.ETagAny it is, because the row may have it now. It may be if the caller has assigned the
+// ETag of another version to item, such as one that a [Batch] returned.
 func (t *Table[T]) Merge(ctx context.Context, item Item[T]) (Item[T], error) {
 	return t.Do(ctx, MergeOp(item))
 }

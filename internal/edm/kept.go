@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"sync/atomic"
 
 	"github.com/azpatterns/azpatterns/internal/jsonmerge"
 )
@@ -16,7 +17,8 @@ import (
 // they are.
 type notes struct {
 	types []storedType
-	kept  []byte // members with the texts, each after a comma; nil for none
+	kept  []byte                   // members with the texts, each after a comma; nil for none
+	later *atomic.Pointer[version] // that was written last; nil for notes that rows share
 }
 
 // noteRow returns the notes of the row that was decoded into v, nil for none. Rows of which no text
@@ -50,7 +52,13 @@ func (d *decoder) noteRow(v reflect.Value) *notes {
 	if len(d.kept) == 0 {
 		return shared
 	}
-	return &notes{types: shared.types, kept: append(d.room(len(d.kept)), d.kept...)}
+	var own struct { // one allocation
+		notes
+		later atomic.Pointer[version]
+	}
+	n := &own
+	n.notes = notes{types: shared.types, kept: append(d.room(len(d.kept)), d.kept...), later: &n.later}
+	return &n.notes
 }
 
 // sharedNotes returns notes with the types of the row. Rows that have the same ones share the
@@ -337,29 +345,6 @@ func (w *encoder) keptOf(name string) *unknownProperty {
 // read instead.
 func (w *encoder) isAbsent(f *field, v reflect.Value) bool {
 	return w.notes != nil && !w.named && w.typeOf(f.name) == absent && v.IsZero() && !hasNegativeZero(v)
-}
-
-// Written changes u after *entity was written with it, and reports whether it did. A property that
-// the row lacked, and that was written because it is not zero, is not missing any more: when it is
-// zero again, a merge must write that.
-func (c *Codec) Written(entity any, u *Unknown) bool {
-	if u.notes == nil {
-		return false
-	}
-	v := reflect.ValueOf(entity).Elem()
-	isNow := func(s storedType) bool {
-		f := c.plan.fieldOf(s.name)
-		if s.edm != absent || f == nil {
-			return false
-		}
-		value, ok := f.get(v)
-		return ok && (!value.IsZero() || hasNegativeZero(value))
-	}
-	if !slices.ContainsFunc(u.notes.types, isNow) {
-		return false
-	}
-	u.notes = &notes{types: slices.DeleteFunc(slices.Clone(u.notes.types), isNow), kept: u.notes.kept}
-	return true
 }
 
 // keep writes the property of f as the row stores it, which is k, or with as much of its text as

@@ -1,89 +1,87 @@
 package jsonmerge
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
-// maxPairs limits how many pairs of elements are compared.
-const maxPairs = 10000
-
-// match returns the index in before of each element of now, -1 for an element that is new.
-func match(before, now *nested) []int {
+// match returns for each element of now the index of the one in before that it was, or -1 if it may be new. It does linear work.
+func match(stored, before, now *nested) []int {
+	if from, ok := inPlace(before, now); ok {
+		return from
+	}
 	from := make([]int, len(now.parts))
-	used := make([]bool, len(before.parts))
-	pair := func(i, j int) { from[j], used[i] = i, true }
-	for j := range now.parts {
-		from[j] = -1
-		if j < len(before.parts) && before.parts[j].value.id == now.parts[j].value.id {
-			pair(j, j)
-		}
-	}
-	equal := map[int][]int{} // the other elements of before by their id
-	for i := range before.parts {
-		if id := before.parts[i].value.id; !used[i] {
-			equal[id] = append(equal[id], i)
-		}
-	}
-	for j := range now.parts {
-		id := now.parts[j].value.id
-		if rest := equal[id]; from[j] < 0 && len(rest) > 0 {
-			pair(rest[0], j)
-			equal[id] = rest[1:]
-		}
-	}
-	for _, p := range similar(before, now, from, used) {
-		if from[p.j] < 0 && !used[p.i] {
-			pair(p.i, p.j)
-		}
-	}
 	for j := range from {
-		if len(from) == len(used) && from[j] < 0 && !used[j] {
-			pair(j, j)
-		}
+		from[j] = -1
 	}
+	was := before.byID()
+	for id, js := range now.byID() {
+		pairEqual(from, stored, before, was[id], js)
+	}
+	pairChanged(from, before, now)
 	return from
 }
 
-type candidate struct{ i, j, equal int }
-
-// similar returns the pairs of elements that have at least half of their members in common, those
-// with the most first.
-func similar(before, now *nested, from []int, used []bool) (pairs []candidate) {
-	old, changed := before.objects(func(i int) bool { return !used[i] }), now.objects(func(j int) bool { return from[j] < 0 })
-	if len(old)*len(changed) > maxPairs {
-		return nil
+// inPlace returns the result of match if at most one element differs from the one at its position. If it is an object, it is the same one
+// if only one of its members differs.
+func inPlace(before, now *nested) (from []int, ok bool) {
+	if len(before.parts) != len(now.parts) {
+		return nil, false
 	}
-	for _, j := range changed {
-		b := &now.parts[j].value
-		in := b.index()
-		for _, i := range old {
-			a := &before.parts[i].value
-			c := candidate{i: i, j: j}
-			for k := range a.parts {
-				if n, ok := in[a.parts[k].name]; ok && b.parts[n].value.id == a.parts[k].value.id {
-					c.equal++
-				}
-			}
-			if c.equal > 0 && 2*c.equal >= len(a.parts) {
-				pairs = append(pairs, c)
-			}
+	from = make([]int, len(now.parts))
+	different := 0
+	for j := range from {
+		a, b := &before.parts[j].value, &now.parts[j].value
+		if from[j] = j; a.id == b.id {
+			continue
+		}
+		if different++; different > 1 {
+			return nil, false
+		}
+		if a.kind() == '{' && b.kind() == '{' && !oneDiffers(a, b) {
+			from[j] = -1
 		}
 	}
-	slices.SortFunc(pairs, func(a, b candidate) int {
-		return cmp.Or(b.equal-a.equal, abs(a.i-a.j)-abs(b.i-b.j), a.i-b.i, a.j-b.j)
-	})
-	return pairs
+	return from, true
 }
 
-// objects returns the indices of the elements that are objects and that want selects.
-func (n *nested) objects(want func(int) bool) (found []int) {
+// oneDiffers reports whether at most one member of two objects differs.
+func oneDiffers(a, b *nested) bool {
+	in, n := b.index(), 0
+	for name, i := range a.index() {
+		j, both := in[name]
+		if delete(in, name); !both || a.parts[i].value.id != b.parts[j].value.id {
+			n++
+		}
+	}
+	return n+len(in) <= 1
+}
+
+// byID returns the positions of the elements by their ids.
+func (n *nested) byID() map[int][]int {
+	positions := make(map[int][]int, len(n.parts))
 	for i := range n.parts {
-		if want(i) && n.parts[i].value.kind() == '{' {
-			found = append(found, i)
-		}
+		id := n.parts[i].value.id
+		positions[id] = append(positions[id], i)
 	}
-	return found
+	return positions
 }
 
-func abs(n int) int { return max(n, -n) }
+// pairEqual sets from for equal elements, which were at the positions is and are at js. If there are fewer of them than before, it is not
+// known which are left; if there are more, which are new: then those at their positions are not.
+func pairEqual(from []int, stored, before *nested, is, js []int) {
+	if len(is) == 0 {
+		return
+	}
+	first := &before.parts[is[0]].value
+	scalar := first.kind() != '{' && first.kind() != '['
+	alike := !slices.ContainsFunc(is, func(i int) bool { return stored.parts[i].value.id != stored.parts[is[0]].value.id })
+	if len(is) == len(js) || len(is) > len(js) && alike || scalar {
+		for n := range min(len(is), len(js)) {
+			from[js[n]] = is[n]
+		}
+	} else if len(is) < len(js) {
+		for _, j := range js {
+			if _, found := slices.BinarySearch(is, j); found {
+				from[j] = j
+			}
+		}
+	}
+}

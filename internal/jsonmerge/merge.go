@@ -11,12 +11,18 @@ import (
 //
 // A member of stored belongs to the member of before with its name, or with a name that differs
 // only in case, as encoding/json decodes it. An element of an array belongs to the element of
-// before at its position, if the arrays have the same length; an element of before to the element
-// of now that is equal, or has the most equal members and at least half of them, or, if the
-// arrays have the same length, is at its position. Of several equal elements each belongs to at most one: first to the equal
-// one at its position, the others in order. So what the type does not have of equal elements stays in that order, also if the
-// program has moved or removed another one of them. Arrays of stored and before with different
-// lengths are not merged: the result has the array of now.
+// before at its position. Arrays of stored and before with different lengths are not merged: the
+// result has the array of now.
+//
+// An element of now may be new, so it has something of stored only if it is certain which element of
+// before it was:
+//
+//   - It is equal to one, wherever that was. Equal elements are in their order. If there are fewer of
+//     them than before, or more, only those keep theirs of which it does not matter or, if there are
+//     more, that are at their positions.
+//   - It is the only one that differs from the element at its position, in one member if it is an object.
+//   - It is an object that differs from one of before in one member, and from all others in more, and at
+//     least two of before have the same value of that member. So it is not an id.
 func Merge(stored, before, now string) (merged string, ok bool) {
 	s, b, n, ok := parseAll(stored, before, now)
 	if !ok {
@@ -121,7 +127,7 @@ func has(index map[string]int, name string) bool {
 }
 
 func mergeArray(out *strings.Builder, stored, before, now *nested) {
-	from := match(before, now)
+	from := match(stored, before, now)
 	r := rebuilt{Builder: out, of: stored}
 	for j := range now.parts {
 		if i := from[j]; i >= 0 {

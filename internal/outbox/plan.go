@@ -236,12 +236,17 @@ func (op *operation) encode(s *Store, origin *txn.Origin) error {
 		op.origin.Stamp = e.Stamp
 	}
 	c.Body, err = s.Table.Codec.Append(nil, op.now, e)
-	s.Table.Codec.Written(op.now, &op.origin.Unknown)
 	op.primary = c
+	if err == nil {
+		op.origin.Unknown, _ = s.Table.Codec.After(op.now, &op.origin.Unknown, c.Body, false)
+	}
 	return err
 }
 
 // record is the primary after the operation.
 func (p *plan) record(key keys.Key, etag string) txn.Record {
+	if p.origin != nil {
+		p.origin.Unknown.Stored(etag)
+	}
 	return txn.Record{Value: p.now, Key: key, ETag: etag, Origin: p.origin}
 }

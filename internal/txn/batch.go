@@ -187,6 +187,9 @@ func (b *Batch) Commit(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i := range b.changes {
+		b.changes[i].stored(etags[i])
+	}
 	b.chunks.release()
 	*b = Batch{client: b.client, err: azerr.ErrCommitted}
 	return etags, nil

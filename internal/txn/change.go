@@ -16,6 +16,8 @@ type Change struct {
 	ID   string // the stamp of this write, "" if writes are not stamped
 	Base string // the stamps of the version that it changes, "" for any version
 
+	next *edm.Unknown // describes the row after the change, if it has texts of its own
+
 	// Stamps reads the stamps of the stored row. If it is nil, they are in the property
 	// azp_stamp.
 	Stamps func(body []byte) (string, error)
@@ -84,6 +86,16 @@ func (t *Table) complete(c *Change, op *Op, dst []byte) error {
 		c.ID, c.Base = newStamp(), op.base()
 		e.Stamp = AddStamp(c.ID, c.Base)
 	}
-	c.Body, err = t.Codec.Append(dst, op.Value, e)
+	if c.Body, err = t.Codec.Append(dst, op.Value, e); err == nil && op.Origin != nil && op.Origin.Unknown.HasTexts() {
+		after, _ := op.after(t.Codec, c.Body)
+		c.next = &after
+	}
 	return err
+}
+
+// stored records that the change was carried out.
+func (c *Change) stored(etag string) {
+	if c.next != nil {
+		c.next.Stored(etag)
+	}
 }

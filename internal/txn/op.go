@@ -38,6 +38,22 @@ func NewOrigin(meta *edm.Meta, unknown *edm.Unknown, selected []string, stamped 
 	return &Origin{Unknown: *unknown, Stamp: meta.Stamp, Version: meta.ETag, Selected: selected}
 }
 
+// At returns o, which describes the version read of a row, as it describes the version etag: an item
+// that was read may have the ETag of a version that was written later, by a transaction. A write of any
+// version writes what was read, and so does an item that was not read with a version.
+func (o *Origin) At(read, etag string) *Origin {
+	if o == nil || etag == read || read == "" || etag == "" || etag == "*" {
+		return o
+	}
+	u, changed := o.Unknown.At(etag)
+	if !changed {
+		return o
+	}
+	at := *o
+	at.Unknown = u
+	return &at
+}
+
 // Origins makes what the items of one table remember. Items that remember the same share it. It is
 // safe for concurrent use.
 type Origins struct{ last atomic.Pointer[Origin] }
@@ -123,6 +139,11 @@ func (o *Op) unknown(rest edm.Unknown) edm.Unknown {
 		return rest
 	}
 	return rest.WithTexts(o.texts...)
+}
+
+// after describes the row that op was read as after body was written.
+func (o *Op) after(codec *edm.Codec, body []byte) (after edm.Unknown, changed bool) {
+	return codec.After(o.Value, &o.Origin.Unknown, body, o.Kind == wire.Merge || o.Kind == wire.InsertOrMerge)
 }
 
 // base returns the stamps of the version that op changes, "" if it has no condition.

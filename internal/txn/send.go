@@ -63,8 +63,8 @@ func (t *Table) written(op *Op, c *Change, etag string) Record {
 	var unknown edm.Unknown
 	changed := t.Stamped || len(op.texts) > 0 || op.only != nil
 	if op.Origin != nil {
-		unknown = op.Origin.Unknown
-		changed = t.Codec.Written(op.Value, &unknown) || changed
+		after, other := op.after(t.Codec, c.Body)
+		unknown, changed = after, changed || other
 	}
 	if !changed {
 		return r
@@ -89,13 +89,18 @@ func (t *Table) written(op *Op, c *Change, etag string) Record {
 func Send(ctx context.Context, client *wire.Client, c Change) (string, error) {
 	etag, err := client.Write(ctx, c.Write)
 	var e *azerr.Error
-	if err == nil || !errors.As(err, &e) || !e.Unsure {
+	if err == nil {
+		c.stored(etag)
+		return etag, nil
+	}
+	if !errors.As(err, &e) || !e.Unsure {
 		return etag, withoutBatch(err)
 	}
 	etags, err := Resolve(ctx, client, []Change{c}, e)
 	if err != nil {
 		return "", err
 	}
+	c.stored(etags[0])
 	return etags[0], nil
 }
 

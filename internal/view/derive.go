@@ -92,7 +92,11 @@ func (s *Set) encodeCopies(all []Derived, entity any, key keys.Key, unknown *edm
 		if !known[form] {
 			stored[form], known[form] = copied(unknown, form == 1), true
 		}
-		marked := d.View.mark(&stored[form], key)
+		with := stored[form]
+		if d.Copy.Entity != nil {
+			with = s.codec.InCopy(&with, entity, of)
+		}
+		marked := d.View.mark(&with, key)
 		var err error
 		if d.Body, err = encodeCopy(s.codec, of, d.Key, d.Copy.Only, &marked); err != nil {
 			return &Error{d.View.Name, err}

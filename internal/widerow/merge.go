@@ -24,11 +24,11 @@ func (t *Table) Merge(ctx context.Context, r Record, names []string) (Record, er
 	if err != nil {
 		return Record{}, err
 	}
-	h, err := t.mergeInto(ctx, rows, old, r.Value, names, nil, r.unknown())
+	h, content, err := t.mergeInto(ctx, rows, old, r.Value, names, nil, r.unknown())
 	if err != nil {
 		return Record{}, err
 	}
-	return r.at(h), nil
+	return r.written(h, content, true), nil
 }
 
 // Set stores the named properties of *v over those of the entity, which must exist. Two
@@ -53,23 +53,23 @@ func (t *Table) Set(ctx context.Context, key keys.Key, v any, names []string) er
 		if err != nil {
 			return false, err
 		}
-		_, err = t.mergeInto(ctx, rows, old, v, names, content, nil)
+		_, _, err = t.mergeInto(ctx, rows, old, v, names, content, nil)
 		content = nil // mergeInto changes it
 		return changedSince(err), err
 	})
 }
 
 // mergeInto merges the named properties of *v into the version old of the entity, and
-// returns the new head. content is what splitNamed returned for the layout of t, or nil.
+// returns the new head and what was written. content is what splitNamed returned for the layout of t, or nil.
 // unknown is how the rows store the properties, nil if they were not read.
-func (t *Table) mergeInto(ctx context.Context, rows entityRows, old *head, v any, names []string, content *edm.SplitEntity, unknown *edm.Unknown) (*head, error) {
+func (t *Table) mergeInto(ctx context.Context, rows entityRows, old *head, v any, names []string, content *edm.SplitEntity, unknown *edm.Unknown) (*head, *edm.SplitEntity, error) {
 	l, err := t.layout.stored(old.layout)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if content == nil || l.name != t.layout.name {
 		if content, err = t.splitNamed(v, l, names, unknown); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	c := &change{rows: rows, old: old, layout: l, content: content, splits: maps.Clone(old.splits), merge: true}
@@ -91,7 +91,8 @@ func (t *Table) mergeInto(ctx context.Context, rows entityRows, old *head, v any
 			c.write = append(c.write, i)
 		}
 	}
-	return t.apply(ctx, c)
+	h, err := t.apply(ctx, c)
+	return h, content, err
 }
 
 // splitNamed distributes the named properties of *v, which must have values.

@@ -37,6 +37,14 @@ func (r Record) at(h *head) Record {
 	return r
 }
 
+// written returns r with the metadata of the head h of the version that stores content. With merged
+// the version has more than content.
+func (r Record) written(h *head, content *edm.SplitEntity, merged bool) Record {
+	r = r.at(h)
+	r.Origin.unknown = content.AfterSplit(&r.Origin.unknown, merged)
+	return r
+}
+
 // unknown returns the properties that the type has no fields for, nil for none.
 func (r *Record) unknown() *edm.Unknown {
 	if r.Origin == nil {

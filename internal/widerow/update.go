@@ -29,7 +29,7 @@ func (t *Table) Update(ctx context.Context, key keys.Key, alter func(any) error)
 		if err != nil {
 			return changedSince(err) && !errors.Is(err, azerr.ErrNotFound), err
 		}
-		r = r.at(h)
+		r = r.written(h, c.content, false)
 		return false, nil
 	})
 	if err != nil {

@@ -105,7 +105,7 @@ func (t *Table) writeWhole(ctx context.Context, rows entityRows, old *head, r Re
 	if err != nil {
 		return Record{}, err
 	}
-	return r.at(h), nil
+	return r.written(h, content, false), nil
 }
 
 // hasContent reports whether content, split by t.layout, has properties in part i. The

@@ -61,7 +61,9 @@ type Options[T any] struct {
 
 	// Copy returns what the copy of a primary contains, if that is not the primary itself:
 	// for example a property that is part of the primary's key. Only then selects from the
-	// result. It must be a pure function, and must not change what primary refers to.
+	// result. It must be a pure function, and must not change what primary refers to. Members
+	// of JSON that T lacks are copied only with fields that it leaves as they are: see
+	// [patterns.CopySpec].
 	Copy func(primary *T) T
 
 	// Owner selects the layout of programs that were written by hand: copies have no
