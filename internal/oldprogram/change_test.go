@@ -53,7 +53,8 @@ func drawChange(r *rand.Rand, v reflect.Value, row stored) *change {
 		if sameValue(now, was) {
 			continue
 		}
-		c.removes = c.omits && (now.IsZero() || now.Kind() == reflect.Slice && now.Len() == 0)
+		collection := now.Kind() == reflect.Slice || now.Kind() == reflect.Map
+		c.removes = c.omits && (now.IsZero() || collection && now.Len() == 0)
 		return c
 	}
 	return nil

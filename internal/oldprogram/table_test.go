@@ -24,7 +24,7 @@ const casesVariable = "AZPATTERNS_OLDPROGRAM"
 var onlySeed = flag.Uint64("oldprogram.seed", 0, "run only the case with this seed")
 
 // failed are seeds of cases that failed once.
-var failed = []uint64{181715493846525, 14104014851751, 142957262297604}
+var failed = []uint64{181715493846525, 14104014851751, 142957262297604, 57439235887603}
 
 // cases calls run with new seeds, and with those that failed once. On Azurite, where a case takes some 20 ms, it has another number of
 // cases.

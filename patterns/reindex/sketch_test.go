@@ -25,6 +25,19 @@ func sets(t *rapid.T) (common, added, subtracted []string) {
 	return common, added, subtracted
 }
 
+// shareCells reports whether two elements have the same cells, so that a sketch cannot distinguish them.
+func shareCells(s sketch, elements []string) bool {
+	seen := map[[hashes]int]bool{}
+	for _, e := range elements {
+		at, _ := s.cellsOf([]byte(e))
+		if seen[at] {
+			return true
+		}
+		seen[at] = true
+	}
+	return false
+}
+
 func TestASketchDecodesExactlyTheDifference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		common, added, subtracted := sets(t)
@@ -49,6 +62,9 @@ func TestASketchDecodesExactlyTheDifference(t *testing.T) {
 		}
 		all, complete := sum.decode()
 		if !complete {
+			if shareCells(sum, slices.Concat(added, subtracted)) { // of a few million pairs; a run divides them
+				t.Skip("two elements have the same cells")
+			}
 			t.Fatalf("%d differences of a sketch for 300 were not decoded", len(added)+len(subtracted))
 		}
 		var got, want []string
