@@ -138,8 +138,10 @@ func (b *itemBuffer[T]) finish() {
 	if item.ETag = azcore.ETag(b.meta.ETag); b.decoder.bare {
 		item.ETag = unreadETag
 	}
-	item.read, item.Timestamp = item.ETag, b.meta.Timestamp
-	item.origin = b.decoder.origins.New(&b.meta, &b.unknown, b.selected, b.decoder.stamped)
+	item.Timestamp = b.meta.Timestamp
+	if o := b.decoder.origins.New(&b.meta, &b.unknown, b.selected, b.decoder.stamped); o != nil {
+		item.origin, item.read = o, item.ETag
+	}
 	if b.decoder.sent {
 		var o txn.Origin
 		if item.origin != nil {

@@ -13,10 +13,12 @@ import (
 func (d *decoder) assign(v reflect.Value, m *Meta) error {
 	d.buffer.Grow(d.textBytes)
 	p := d.plan
+	d.unusual = d.unusual[:0]
 	toks := d.toks[firstFieldSlot:][:len(p.fields)]
 	for i := range toks {
 		t, f := &toks[i], &p.fields[i]
 		if t.kind == tokNone || t.kind == tokNull {
+			d.unusual = append(d.unusual, i)
 			continue
 		}
 		var fv reflect.Value
@@ -27,6 +29,11 @@ func (d *decoder) assign(v reflect.Value, m *Meta) error {
 		}
 		if !d.set(f, t, fv) {
 			return d.mismatch(f, t)
+		}
+		if l := &p.looks[i]; l.usual == String && t.edm == 0 && t.end > t.start { // mostly
+			continue
+		} else if !d.plain(l, t) {
+			d.unusual = append(d.unusual, i)
 		}
 	}
 	if err := d.assignMeta(m); err != nil {

@@ -118,6 +118,7 @@ type decoder struct {
 	boxed         any     // the last Edm.Int64 of a map, because neighbours are often equal
 	partition     *string // the key of rows that do not contain theirs
 	level         metadataLevel
+	unusual       []int        // fields of the current row that noteRow looks at
 	types         []storedType // of the current row
 	written       bool         // by a program, not by the service
 	kept          []byte       // of the current row, see [notes]

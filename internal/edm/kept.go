@@ -25,21 +25,11 @@ type notes struct {
 // is kept share them.
 func (d *decoder) noteRow(v reflect.Value) *notes {
 	d.types, d.kept = d.types[:0], d.kept[:0]
-	looks := d.plan.looks
-	toks := d.toks[firstFieldSlot:][:len(looks)]
-	for i := range toks {
-		t, l := &toks[i], looks[i]
-		switch {
-		case l.usual == String && t.kind == tokString && t.edm == 0 && (t.end > t.start || !l.optional): // mostly
-		case l.usual == Boolean && t.kind == tokTrue && t.edm == 0:
-		case l.usual == Int32 && t.kind == tokNumber && t.edm == 0 && t.integer && t.end-t.start < 10 && d.data[t.start]-'1' < 9:
-		case l.usual == Int64 && t.kind == tokString && t.edm == Int64 && t.end > t.start && d.data[t.start]-'1' < 9:
-		case t.kind == tokNone || t.kind == tokNull:
-			if !l.zeroOmitted {
-				d.types = append(d.types, storedType{d.plan.fields[i].name, absent})
-			}
-		case !d.plain(l, t):
+	for _, i := range d.unusual {
+		if t := &d.toks[firstFieldSlot:][i]; t.kind != tokNone && t.kind != tokNull {
 			d.note(i, t, v)
+		} else if !d.plan.looks[i].zeroOmitted {
+			d.types = append(d.types, storedType{d.plan.fields[i].name, absent})
 		}
 	}
 	if d.plan.open() {
@@ -184,7 +174,7 @@ func plainText(s shape, raw []byte) bool {
 	return false
 }
 
-// A look is what noteRow needs of a field. Most values need no more than a look at their token.
+// A look is what assign needs of a field for the notes. Most values need no more than a look at their token.
 type look struct {
 	usual       Type // with which the value is written; 0 if the token alone does not show how
 	optional    bool // may be omitted
@@ -193,7 +183,7 @@ type look struct {
 
 // plain reports whether Append writes the field with the text and the type of t. It judges by the
 // token alone and returns false if in doubt. It is called for every value that is read.
-func (d *decoder) plain(l look, t *token) bool {
+func (d *decoder) plain(l *look, t *token) bool {
 	raw := d.data[t.start:t.end]
 	switch l.usual {
 	case String:
