@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"flag"
@@ -80,6 +81,7 @@ func TestRowsOfTheJavaScriptPackageKeepTheirTypes(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "rows.jsonl")
 		must(t, exitDone, nil, "export", "-env", variable, table, path)
 		text, err := os.ReadFile(path)
+		text = bytes.Replace(text, []byte(`00:00.0000000Z`), []byte(`00:00Z`), 1) // Azurite returns a time as it was sent
 		if want := `{"PartitionKey":"it's","RowKey":"Grüße 😀","big@odata.type":"Edm.Int64","big":"9223372036854775807",` +
 			`"bytes@odata.type":"Edm.Binary","bytes":"AAH/","first@odata.type":"Edm.DateTime","first":"1601-01-01T00:00:00Z","flag":true,"fraction@odata.type":"Edm.Double","fraction":1.5,` +
 			`"id@odata.type":"Edm.Guid","id":"c9da6455-213d-42c9-9a79-3e9149a57833","infinite@odata.type":"Edm.Double","infinite":"Infinity",` +
