@@ -43,10 +43,19 @@ func isVersion(etag string) bool {
 		return false
 	}
 	tag, ok = strings.CutSuffix(tag, `"`)
-	for i := range len(tag) {
-		if c := tag[i]; c < ' ' || c > '~' || c == '"' {
-			return false
+	var bad uint8
+	for i := range len(tag) { // of each row that is read, so without branches
+		bad |= badInVersion[tag[i]]
+	}
+	return ok && bad == 0
+}
+
+// badInVersion is 1 for the characters that cannot be between the quotes.
+var badInVersion = func() (t [256]uint8) {
+	for c := range t {
+		if c < ' ' || c > '~' || c == '"' {
+			t[c] = 1
 		}
 	}
-	return ok
-}
+	return t
+}()
