@@ -50,14 +50,14 @@ func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
 // then requests with fewer rows. Of a reply of failure, the first 1 MiB is read. The content
 // of a blob is not limited, as it is read as a stream.
 //
-// While a reply is read it takes memory, apart from the decoded rows that a call returns. These
-// are bounds for one request, and include what the garbage collector has not freed yet:
+// While a reply is read it takes memory. These are bounds for one request, of all that it allocates,
+// whether the garbage collector has freed it meanwhile or not:
 //
 //	without LimitReplies               no limit
 //	Table, with Accelerate             80 MiB
 //	messages of a queue                16 MiB, of at most 4,096 tags
-//	Table, with LimitReplies only      64 times the reply, 1 GiB
-//	lists of tables and of blobs       64 times the reply, 1 GiB
+//	Table, with LimitReplies only      160 times the reply, 2.5 GiB
+//	lists of tables and of blobs       160 times the reply, 2.5 GiB
 //
 // The SDK decodes the last two. A reply takes so much only if it consists of millions of empty
 // elements, as none of the service does.
