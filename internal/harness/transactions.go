@@ -113,7 +113,7 @@ func (h *Transactions) Add(began time.Time, changes []Change, res TransactionRes
 }
 
 // maxUnknown is of how many transactions Check tries whether, and when, they took effect: each more takes it twice as long.
-const maxUnknown = 10
+const maxUnknown = 15
 
 // Check returns an error with all transactions if they have no order that explains all results. A history in which more
 // than maxUnknown may or may not have taken effect is not judged, unless an order of the others explains it.
