@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -115,15 +116,18 @@ func (h *Transactions) Add(began time.Time, changes []Change, res TransactionRes
 // maxUnknown is of how many transactions Check tries whether, and when, they took effect: each more takes it twice as long.
 const maxUnknown = 15
 
-// Check returns an error with all transactions if they have no order that explains all results. A history in which more
-// than maxUnknown may or may not have taken effect is not judged, unless an order of the others explains it.
+// ErrUndecided means that a history is too long to be judged.
+var ErrUndecided = errors.New("the order of the transactions is undecided")
+
+// Check returns an error with all transactions if they have no order that explains all results. It is ErrUndecided if more
+// than maxUnknown may or may not have taken effect, and no order of the others explains the results.
 func (h *Transactions) Check() error {
 	// A transaction of unknown outcome may also take effect after all others, so an order of the
 	// others is enough. The time of a check grows exponentially with the number of those that may.
 	known := slices.DeleteFunc(slices.Clone(h.ops), func(op porcupine.Operation) bool { return op.Return == math.MaxInt64 })
 	for _, ops := range [][]porcupine.Operation{known, h.ops, slices.Concat(h.ops, h.again)} {
 		if len(ops)-len(known) > maxUnknown {
-			return nil // undecided
+			return ErrUndecided
 		}
 		if porcupine.CheckOperations(transactionModel, ops) {
 			return nil
