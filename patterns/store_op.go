@@ -128,7 +128,7 @@ func (o *storeOp) put(engine *outbox.Store, in *outbox.Intent) (err error) {
 	if o.value == nil {
 		return fmt.Errorf("value: %w", ErrNil)
 	}
-	in.Next = func(*txn.Record) (any, error) { return clone.Of(o.value), nil } // the Item that results has a value of its own
+	in.Next = func(*txn.Record) (any, error) { return clone.Apart(o.value), nil } // the Item that results has a value of its own
 	switch {
 	case o.was == nil:
 		in.Key, err = engine.Table.KeyOf(o.value)

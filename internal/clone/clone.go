@@ -33,6 +33,14 @@ func Of(entity any) any {
 	return c.Interface()
 }
 
+// Apart returns entity itself if a shallow copy of *entity shares nothing with it, otherwise Of(entity).
+func Apart(entity any) any {
+	if !shares(reflect.TypeOf(entity).Elem()) {
+		return entity
+	}
+	return Of(entity)
+}
+
 // Whole reports whether no copy of a value of type t shares memory with the original. It is false
 // for types with interfaces, because the values in them may have any type.
 func Whole(t reflect.Type) bool {

@@ -39,7 +39,9 @@ func (c *Codec) After(entity any, u *Unknown, body []byte, merged bool) (after U
 		return !f.isZero(v)
 	})
 	if len(n.kept) > 0 {
-		n = n.withTexts(membersOf(body[:len(body)-1]), merged) // { is in place of the comma
+		written := map[string][]byte{}
+		addMembers(written, body[:len(body)-1]) // { is in place of the comma
+		n = n.withTexts(written, merged)
 	}
 	return Unknown{raw: u.raw, notes: n}, n != u.notes
 }
@@ -47,14 +49,13 @@ func (c *Codec) After(entity any, u *Unknown, body []byte, merged bool) (after U
 // AfterSplit is [Codec.After] for an entity that was written as s.
 func (s *SplitEntity) AfterSplit(u *Unknown, merged bool) Unknown {
 	n := u.notes
-	if n == nil {
+	isAbsent := func(t storedType) bool { return t.edm == absent }
+	if n == nil || len(n.kept) == 0 && !slices.ContainsFunc(n.types, isAbsent) {
 		return *u
 	}
 	written := map[string][]byte{}
 	for i := range s.rows {
-		for name, member := range membersOf(s.rows[i].members) {
-			written[name] = member
-		}
+		addMembers(written, s.rows[i].members)
 	}
 	for name, pieces := range s.Splits { // the pieces of a text, and those of base64, make one together
 		whole := bytes.Clone(written[name])
@@ -65,18 +66,16 @@ func (s *SplitEntity) AfterSplit(u *Unknown, merged bool) Unknown {
 		}
 		written[name] = whole
 	}
-	n = n.without(func(t storedType) bool { _, ok := written[t.name]; return t.edm == absent && ok })
+	n = n.without(func(t storedType) bool { _, ok := written[t.name]; return isAbsent(t) && ok })
 	if len(n.kept) > 0 {
 		n = n.withTexts(written, merged)
 	}
 	return Unknown{raw: u.raw, notes: n}
 }
 
-// membersOf returns the members of a row by the names of their properties.
-func membersOf(row []byte) map[string][]byte {
-	members := map[string][]byte{}
+// addMembers adds the members of a row by the names of their properties.
+func addMembers(members map[string][]byte, row []byte) {
 	eachMember(row, func(p unknownProperty) { members[string(p.name)] = p.member })
-	return members
 }
 
 // without returns n without the types for which drop returns true; n itself if there are none.
