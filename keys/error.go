@@ -1,13 +1,14 @@
 package keys
 
 import (
-	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // ErrBadKey is matched by every error of this package.
-var ErrBadKey = errors.New("bad key")
+var ErrBadKey = azerr.ErrBadKey
 
 // Error describes why a key, a part of a key, or a value cannot be used. It can be
 // logged: apart from the single character in Rune, it does not contain the text of

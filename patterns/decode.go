@@ -12,6 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // rowDecoder decodes replies into items. It is a [fetch.Decoder].
@@ -160,7 +161,7 @@ const unreadETag azcore.ETag = "not read"
 // is not a primary of the Store that reads it, and therefore dropped later.
 func (b *itemBuffer[T]) misfit(err error) error {
 	set := b.decoder.primaries
-	if _, ok := errors.AsType[*edm.PropertyError](err); !ok || set == nil {
+	if _, ok := errors.AsType[*outcome.PropertyError](err); !ok || set == nil {
 		return err
 	}
 	r := &txn.Record{Key: keys.Key{Partition: b.meta.PartitionKey, Row: b.meta.RowKey}, Origin: &txn.Origin{Unknown: b.unknown}}

@@ -16,10 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-
-	"github.com/azpatterns/azpatterns/keys"
 )
 
 // Describe returns a text for err that contains no key and no value. It keeps the text of
@@ -43,22 +39,6 @@ func Describe(err error) string {
 		texts = append([]string{fmt.Sprintf("error of type %T", err)}, texts...)
 	}
 	return strings.Join(texts, ": ")
-}
-
-// TraceType returns the value of the attribute error.type of a span whose operation failed.
-func TraceType(err error) string {
-	var e *Error
-	switch {
-	case errors.Is(err, ErrOutcomeUnknown):
-		return "OutcomeUnknown"
-	case errors.As(err, &e) && e.Code != "":
-		return e.Code
-	case errors.Is(err, context.Canceled):
-		return "canceled"
-	case errors.Is(err, context.DeadlineExceeded):
-		return "timeout"
-	}
-	return "_OTHER"
 }
 
 // unwrap returns the errors that err wraps.
@@ -92,8 +72,6 @@ func describeKnown(err error) (text string, ok bool) {
 		return e.Syscall + ": " + Describe(e.Err), true
 	case *fs.PathError:
 		return e.Op + ": " + Describe(e.Err), true
-	case *azcore.ResponseError:
-		return fmt.Sprintf("%d %s", e.StatusCode, e.ErrorCode), true
 	case *json.SyntaxError:
 		return fmt.Sprintf("JSON: offset %d: bad syntax", e.Offset), true
 	case *json.UnmarshalTypeError:
@@ -116,7 +94,20 @@ func describeKnown(err error) (text string, ok bool) {
 	if isKnown(err) {
 		return err.Error(), true
 	}
-	return "", false
+	return describeReply(err)
+}
+
+// responseError is the type of the SDK's error for a reply. It is found by its name, because the
+// packages keys and query, which import this one, link nothing of the SDK.
+const responseError = "github.com/Azure/azure-sdk-for-go/sdk/azcore/internal/exported.ResponseError"
+
+// describeReply returns the status and the error code of a reply.
+func describeReply(err error) (text string, ok bool) {
+	v := reflect.ValueOf(err)
+	if v.Kind() != reflect.Pointer || v.IsNil() || typeName(v.Type().Elem()) != responseError {
+		return "", false
+	}
+	return fmt.Sprintf("%v %v", v.Elem().FieldByName("StatusCode"), v.Elem().FieldByName("ErrorCode")), true
 }
 
 // knownErrors are sentinels whose types do not identify them.
@@ -125,7 +116,6 @@ var knownErrors = []error{
 	io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, io.ErrNoProgress, io.ErrShortWrite,
 	net.ErrClosed, fs.ErrClosed, fs.ErrExist, fs.ErrInvalid, fs.ErrNotExist, fs.ErrPermission,
 	strconv.ErrRange, strconv.ErrSyntax, errors.ErrUnsupported,
-	keys.ErrBadKey,
 }
 
 // knownTypes are types whose text contains neither keys nor values: it describes
@@ -141,14 +131,13 @@ var knownTypes = []string{
 }
 
 // module is the import path of this module.
-var module = path.Dir(path.Dir(reflect.TypeFor[Error]().PkgPath()))
+var module = path.Dir(path.Dir(reflect.TypeFor[sentinel]().PkgPath()))
 
 // isKnown reports whether the text of err contains neither keys nor values. The types of
 // this module keep that rule.
 func isKnown(err error) bool {
 	t := typeOf(err)
-	name := t.PkgPath() + "." + t.Name()
-	if slices.Contains(knownTypes, name) {
+	if slices.Contains(knownTypes, typeName(t)) {
 		return true
 	}
 	if in, ok := strings.CutPrefix(t.PkgPath(), module+"/"); ok {
@@ -165,3 +154,6 @@ func typeOf(err error) reflect.Type {
 	}
 	return t
 }
+
+// typeName returns the name of t with the path of its package.
+func typeName(t reflect.Type) string { return t.PkgPath() + "." + t.Name() }

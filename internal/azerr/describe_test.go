@@ -5,8 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"strconv"
 	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 )
 
 func TestAnErrorOfAnUnknownTypeIsDescribedByItsType(t *testing.T) {
@@ -16,10 +19,9 @@ func TestAnErrorOfAnUnknownTypeIsDescribedByItsType(t *testing.T) {
 		"error of type *errors.errorString": errors.New("secret"),
 		"not found":                         fmt.Errorf("secret: %w", ErrNotFound),
 		"Atoi: invalid syntax":              number,
-		"context canceled: error of type *errors.errorString":     errors.Join(context.Canceled, errors.New("secret")),
-		`JSON: offset 13: no int in field "N"`:                    json.Unmarshal([]byte(`{"N":"secret"}`), &n),
-		"get: not found":                                          Errorf("get: %w", ErrNotFound),
-		"get: outcome unknown: error of type *errors.errorString": &Error{Op: "get", Kind: ErrOutcomeUnknown, Err: errors.New("secret")},
+		"context canceled: error of type *errors.errorString": errors.Join(context.Canceled, errors.New("secret")),
+		`JSON: offset 13: no int in field "N"`:                json.Unmarshal([]byte(`{"N":"secret"}`), &n),
+		"get: not found":                                      Errorf("get: %w", ErrNotFound),
 	} {
 		sealed := Seal(err)
 		if got := sealed.Error(); got != want {
@@ -34,5 +36,16 @@ func TestAnErrorOfAnUnknownTypeIsDescribedByItsType(t *testing.T) {
 	}
 	if got := fmt.Sprintf("%+v", Seal(errors.New("secret"))); got != "secret" {
 		t.Errorf("%%+v prints %q", got)
+	}
+}
+
+// The type is found by its name, which another version of the SDK may change.
+func TestAReplyIsDescribedByItsStatusAndItsCode(t *testing.T) {
+	reply := &azcore.ResponseError{StatusCode: 404, ErrorCode: "ResourceNotFound", RawResponse: &http.Response{Body: http.NoBody}}
+	if got, want := Describe(fmt.Errorf("secret: %w", reply)), "404 ResourceNotFound"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := Describe((*azcore.ResponseError)(nil)), "error of type *exported.ResponseError"; got != want {
+		t.Errorf("a nil pointer: got %q, want %q", got, want)
 	}
 }

@@ -1,5 +1,7 @@
 package azerr
 
+
+
 // The sentinels of the library that more than one package returns. Package patterns
 // exports those that callers match.
 var (
@@ -34,6 +36,9 @@ var (
 
 	// ErrNil is a value, function, sequence, table or client that is nil.
 	ErrNil = Sentinel("nil where a value is needed")
+
+	// ErrBadKey is a key that the service does not accept. Package keys exports it.
+	ErrBadKey = Sentinel("bad key")
 
 	// ErrBadOption is an option that is out of range, missing, or without effect.
 	ErrBadOption = Sentinel("bad option")

@@ -7,6 +7,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // assign fills the struct v and m from toks.
@@ -75,7 +76,7 @@ func (d *decoder) assignMeta(m *Meta) (err error) {
 			at, ok = parseDateTime(d.unescaped(t))
 		}
 		if !ok {
-			return &PropertyError{Property: timestampName, Want: DateTime.String(), Got: t.describe(d.data[t.start:t.end])}
+			return &outcome.PropertyError{Property: timestampName, Want: DateTime.String(), Got: t.describe(d.data[t.start:t.end])}
 		}
 	}
 	m.Timestamp = at
@@ -157,5 +158,5 @@ func (d *decoder) textOf(name string, t *token) (string, error) {
 			return text, nil
 		}
 	}
-	return "", &PropertyError{Property: name, Want: String.String(), Got: t.describe(d.data[t.start:t.end])}
+	return "", &outcome.PropertyError{Property: name, Want: String.String(), Got: t.describe(d.data[t.start:t.end])}
 }

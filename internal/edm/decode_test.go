@@ -15,6 +15,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/google/uuid"
+
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // codecOf returns the codec of T.
@@ -175,7 +177,7 @@ func TestDecodeNamesThePropertyThatDoesNotFit(t *testing.T) {
 		{`"Timestamp":0`, "Timestamp", "Edm.DateTime", "Edm.Int32"},
 	} {
 		_, _, _, err := decode[everything](t, m+c.body+`}`)
-		e, ok := errors.AsType[*PropertyError](err)
+		e, ok := errors.AsType[*outcome.PropertyError](err)
 		if !ok {
 			t.Errorf("%s: %v", c.body, err)
 			continue

@@ -17,6 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 func appendRow(t testing.TB, entity any, e Envelope) (string, error) {
@@ -253,7 +254,7 @@ func TestAppendNamesThePropertyThatCannotBeStored(t *testing.T) {
 			continue
 		}
 		out, err := codec.Append(dst, c.entity, Envelope{PartitionKey: "p", RowKey: "r"})
-		e, ok := errors.AsType[*PropertyError](err)
+		e, ok := errors.AsType[*outcome.PropertyError](err)
 		if !ok || e.Property != c.property || errors.Is(err, azerr.ErrTooLarge) != c.tooLarge {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -267,7 +268,7 @@ func TestAppendNamesThePropertyThatCannotBeStored(t *testing.T) {
 	}
 	for name, e := range map[string]Envelope{"PartitionKey": {PartitionKey: "\xff"}, "RowKey": {RowKey: "\xff"}, "azp_stamp": {Stamp: "\xff"}} {
 		_, err := appendRow(t, &empty{}, e)
-		if p, ok := errors.AsType[*PropertyError](err); !ok || p.Property != name {
+		if p, ok := errors.AsType[*outcome.PropertyError](err); !ok || p.Property != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // Limits of one entity.
@@ -76,7 +77,7 @@ func (s *sizer) count(name propertyName, n int) {
 // nameSize returns what a property counts without its value.
 func nameSize[S string | []byte](name S) int { return propertyOverhead + 2*utf16Length(name) }
 
-func (s *sizer) check() *PropertyError {
+func (s *sizer) check() *outcome.PropertyError {
 	if s.size.Properties > maxProperties {
 		return tooLarge(s.excess.String(), "at most 252 properties", s.size.Properties)
 	}
@@ -86,8 +87,8 @@ func (s *sizer) check() *PropertyError {
 	return nil
 }
 
-func tooLarge(name, want string, got int) *PropertyError {
-	return &PropertyError{Property: name, Want: want, Got: strconv.Itoa(got), Err: azerr.ErrTooLarge}
+func tooLarge(name, want string, got int) *outcome.PropertyError {
+	return &outcome.PropertyError{Property: name, Want: want, Got: strconv.Itoa(got), Err: azerr.ErrTooLarge}
 }
 
 var (
@@ -169,31 +170,6 @@ func utf16Length[S string | []byte](s S) int {
 	}
 	return n
 }
-
-// PropertyError is a property that cannot be stored, or cannot be read into its field. It
-// names the property and the types or limits, never the value.
-type PropertyError struct {
-	Property string // name of the property
-	Want     string // what the field or the service requires
-	Got      string // what was found
-	Err      error  // ErrTooLarge at a size limit, or the error of a text or JSON method; not part of the message
-}
-
-func (e *PropertyError) Error() string {
-	var b strings.Builder
-	b.WriteString("property ")
-	b.WriteString(e.Property)
-	b.WriteString(": want ")
-	b.WriteString(e.Want)
-	b.WriteString(", got ")
-	b.WriteString(e.Got)
-	return b.String()
-}
-
-func (e *PropertyError) Unwrap() error { return e.Err }
-
-// As lets errors.As find the public type.
-func (e *PropertyError) As(target any) bool { return azerr.Public(e, target) }
 
 // FieldError is a Go type that cannot be stored as an entity, and why.
 type FieldError struct {

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // splitAndJoin splits an entity over rows and joins it from a page of them.
@@ -144,7 +145,7 @@ func TestJoinRefusesIncompleteEntities(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	var p *PropertyError
+	var p *outcome.PropertyError
 	var g StoredRows
 	_ = g.AddPage([]byte(`{"value":[{"odata.etag":"\"e\"","A":"x"}]}`))
 	var got map[string]any

@@ -1,5 +1,7 @@
 package edm
 
+import "github.com/azpatterns/azpatterns/patterns/outcome"
+
 // Type is a property type of the Table service.
 // https://learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations#property-types-in-a-json-feed
 type Type uint8
@@ -98,7 +100,7 @@ func (t *token) describe(raw []byte) string {
 // mismatch returns the error for a value that its field cannot store.
 func (d *decoder) mismatch(f *field, t *token) error {
 	raw := d.data[t.start:t.end]
-	e := &PropertyError{Property: f.name, Want: f.edm.String(), Got: t.describe(raw)}
+	e := &outcome.PropertyError{Property: f.name, Want: f.edm.String(), Got: t.describe(raw)}
 	edm := t.wireType(raw)
 	switch {
 	case t.kind == tokString && t.escaped && !pairedSurrogates(raw):

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -59,7 +59,7 @@ func TestProjectRefusesPropertiesThatTheRowsDoNotHave(t *testing.T) {
 	_, mistyped := s.Project(codecOf[struct{ N int64 }](t))
 	_, unknown := s.Plan(query.Filter{}, &Options{Select: []string{"Missing"}, Allow: query.TableScan})
 	for _, err := range []error{missing, mistyped, unknown} {
-		var p *edm.PropertyError
+		var p *outcome.PropertyError
 		if !errors.As(err, &p) {
 			t.Error(err)
 		}

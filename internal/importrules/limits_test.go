@@ -2,9 +2,10 @@ package importrules
 
 const (
 	module  = "github.com/azpatterns/azpatterns"
-	azqueue = "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
-	azblob  = "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
-	azident = "github.com/Azure/azure-sdk-for-go/sdk/azidentity"
+	sdk     = "github.com/Azure/azure-sdk-for-go/sdk"
+	azqueue = sdk + "/storage/azqueue"
+	azblob  = sdk + "/storage/azblob"
+	azident = sdk + "/azidentity"
 )
 
 // heavy lists the packages that a program must link only if it uses what needs them, and which packages of the module
@@ -47,6 +48,9 @@ var heavy = map[string][]string{
 		"internal/harness",
 	},
 }
+
+// pure are the packages that link nothing of the SDK.
+var pure = []string{"internal/azerr", "keys", "patterns/outcome", "query"}
 
 // maxFiles is the largest number of Go files of a package, without its tests.
 const maxFiles = 25

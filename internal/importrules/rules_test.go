@@ -31,6 +31,11 @@ func breaches(p pkg) []string {
 			found = append(found, fmt.Sprintf("%s must not import %s: it is a pattern package", p.path(), path))
 		}
 	}
+	if slices.Contains(pure, p.path()) {
+		if i := slices.IndexFunc(p.Deps, isIn("github.com/Azure")); i >= 0 {
+			found = append(found, fmt.Sprintf("%s must not link %s: it is a pure package", p.path(), p.Deps[i]))
+		}
+	}
 	for prefix, users := range heavy {
 		if slices.ContainsFunc(users, func(user string) bool { return within(p.path(), user) }) {
 			continue

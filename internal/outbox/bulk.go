@@ -14,6 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // maxQueued is how many operations a [Bulk] holds back at most, to fill transactions.
@@ -196,7 +197,7 @@ func (b *Bulk) carryOut(ctx context.Context, ops []bulkOp) (rest []bulkOp) {
 		})
 		return nil
 	}
-	var batch *txn.BatchError
+	var batch *outcome.BatchError
 	var apart *notTogether
 	alone, first := n == 1, 0 // the operations to carry out first, 0 for none
 	switch errors.As(err, &batch); {
@@ -234,7 +235,7 @@ func (b *Bulk) carryOut(ctx context.Context, ops []bulkOp) (rest []bulkOp) {
 // isolated reports whether a transaction may have failed because of one of its operations, so
 // that others may succeed.
 func isolated(err error) bool {
-	var e *azerr.Error
+	var e *outcome.Error
 	if errors.Is(err, azerr.ErrThrottled) || errors.Is(err, azerr.ErrTableNotFound) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}

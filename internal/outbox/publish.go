@@ -10,6 +10,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
@@ -177,7 +178,7 @@ func (t *transaction) commitWithOutbox(ctx, within context.Context, changes []tx
 			derr = errSlow // a worker may have removed the record of a commit
 		}
 		if derr != nil {
-			return committed{}, &azerr.UnknownOutcome{Cause: e, Then: derr}
+			return committed{}, &sdkerr.UnknownOutcome{Cause: e, Then: derr}
 		}
 		st.open = false
 		if r.committed() {

@@ -15,6 +15,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -133,7 +134,7 @@ func (s *Store) changeOfState(ctx context.Context, name, state string) (op *txn.
 	next := stateRow{state, string(s.Views.Entry(name))}
 	switch {
 	case now.State == ViewRetiring && (state == ViewBuilding || state == ViewReady):
-		return nil, false, &view.Error{View: name, Err: fmt.Errorf("%w: it is being removed", azerr.ErrConflict)}
+		return nil, false, &outcome.ViewError{View: name, Err: fmt.Errorf("%w: it is being removed", azerr.ErrConflict)}
 	case now.State == state && (state == "" || now == next):
 		return nil, false, nil
 	case state == "":

@@ -10,6 +10,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 var (
@@ -18,7 +20,7 @@ var (
 )
 
 // List reads the pages of pager to the end. marker returns the continuation token of a
-// page, nil or "" for the last. The last pair has an [*azerr.Error] if the list cannot be
+// page, nil or "" for the last. The last pair has an [*outcome.Error] if the list cannot be
 // read to its end. One request for each page; a page may be empty although more follow.
 func List[P any](ctx context.Context, op string, pager *runtime.Pager[P], marker func(*P) *string) iter.Seq2[P, error] {
 	return func(yield func(P, error) bool) {
@@ -27,7 +29,7 @@ func List[P any](ctx context.Context, op string, pager *runtime.Pager[P], marker
 			page, err := next(ctx, op, pager)
 			if token := marker(&page); err == nil && token != nil && *token != "" {
 				if loop, err = loop.Next(*token); err != nil {
-					err = &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: err}
+					err = &outcome.Error{Op: op, Kind: azerr.ErrBadReply, Err: err}
 				}
 			}
 			if !yield(page, err) || err != nil {
@@ -40,7 +42,7 @@ func List[P any](ctx context.Context, op string, pager *runtime.Pager[P], marker
 // next requests the next page.
 func next[P any](ctx context.Context, op string, pager *runtime.Pager[P]) (page P, err error) {
 	if err := ctx.Err(); err != nil {
-		return page, &azerr.Error{Op: op, Err: err}
+		return page, &outcome.Error{Op: op, Err: err}
 	}
 	err = Call(ctx, op, func(ctx context.Context) (err error) {
 		page, err = pager.NextPage(ctx)
@@ -50,7 +52,7 @@ func next[P any](ctx context.Context, op string, pager *runtime.Pager[P]) (page 
 }
 
 // Call calls send, which makes one call of the SDK that reads, and returns its error as an
-// [*azerr.Error]. A reply of success that the SDK cannot decode, or on which it panics, is
+// [*outcome.Error]. A reply of success that the SDK cannot decode, or on which it panics, is
 // an [azerr.ErrBadReply].
 func Call(ctx context.Context, op string, send func(context.Context) error) error {
 	var resp *http.Response
@@ -59,7 +61,7 @@ func Call(ctx context.Context, op string, send func(context.Context) error) erro
 	if err == nil {
 		return nil
 	}
-	e := azerr.New(op, err)
+	e := sdkerr.New(op, err)
 	if e.Status == 0 && resp != nil && resp.StatusCode < http.StatusBadRequest && ctx.Err() == nil {
 		e.Kind = azerr.ErrBadReply
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // A Bulk holds back at most so many operations, of so many bytes, to fill transactions.
@@ -190,7 +191,7 @@ func (b *Bulk) commit(ctx context.Context, batch *Batch, ops []queuedOp) {
 			b.record(func(r *BulkReport) { r.Applied += len(ops) }, true)
 			return
 		}
-		f := new(BatchError) // err is of another type if nothing was sent
+		f := new(outcome.BatchError) // err is of another type if nothing was sent
 		errors.As(err, &f)
 		switch n := len(ops); {
 		case errors.Is(f.Err, azerr.ErrNeedsAccelerate):
@@ -200,7 +201,7 @@ func (b *Bulk) commit(ctx context.Context, batch *Batch, ops []queuedOp) {
 			batch = alone.splitOff(1)
 			b.send(ctx, &alone.changes[0], ops[i])
 			ops = ops[i+1:]
-		case f.oneRow():
+		case isOneRow(f):
 			i := f.Index
 			b.record(func(r *BulkReport) { r.addFailure(ops[i], f.Key, f.Err) }, f.Status != 0)
 			batch.remove(i)

@@ -9,6 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // Record is an entity together with its row's metadata.
@@ -125,7 +126,7 @@ func (o *Op) properties(codec *edm.Codec) ([]string, error) {
 	}
 	for _, name := range o.only {
 		if !codec.Has(o.Value, name) {
-			return nil, &edm.PropertyError{Property: name, Want: "a property of the value", Got: "an unknown name"}
+			return nil, &outcome.PropertyError{Property: name, Want: "a property of the value", Got: "an unknown name"}
 		}
 	}
 	return o.only, nil

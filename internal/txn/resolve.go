@@ -7,7 +7,9 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // verdict is what a row, read again, proves about a write whose response was lost.
@@ -44,14 +46,14 @@ type finding struct {
 // If one row of a transaction proves what became of all of it, because every write of the
 // other rows changes this row too, changes need not contain more than the change of this
 // row.
-func Resolve(ctx context.Context, client *wire.Client, changes []Change, e *azerr.Error) ([]string, error) {
+func Resolve(ctx context.Context, client *wire.Client, changes []Change, e *outcome.Error) ([]string, error) {
 	found := make([]finding, len(changes))
 	err := parallel.Each(ctx, len(changes), maxReads, func(ctx context.Context, i int) (err error) {
 		found[i], err = inspect(ctx, client, &changes[i])
 		return err
 	})
 	if err != nil {
-		return nil, &azerr.UnknownOutcome{Cause: e, Then: err}
+		return nil, &sdkerr.UnknownOutcome{Cause: e, Then: err}
 	}
 	refused := false
 	for i, f := range found {
@@ -72,7 +74,7 @@ func Resolve(ctx context.Context, client *wire.Client, changes []Change, e *azer
 		certain.Unsure = false
 		return nil, &certain
 	}
-	return nil, &azerr.UnknownOutcome{Cause: e}
+	return nil, &sdkerr.UnknownOutcome{Cause: e}
 }
 
 func etagsOf(changes []Change, found []finding) []string {

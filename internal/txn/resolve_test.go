@@ -11,6 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -72,9 +73,9 @@ func TestResolveReturnsWhatTheStoredRowProves(t *testing.T) {
 			c.change.ETag = etag
 		}
 		account.ResetLog()
-		lost := &azerr.Error{Op: c.change.Op, Unsure: true, Unanswered: c.unanswered}
+		lost := &outcome.Error{Op: c.change.Op, Unsure: true, Unanswered: c.unanswered}
 		etags, err := txn.Resolve(t.Context(), wire.NewClient(client), []txn.Change{c.change}, lost)
-		var e *azerr.Error
+		var e *outcome.Error
 		got := ""
 		switch {
 		case errors.Is(err, azerr.ErrOutcomeUnknown):
@@ -116,7 +117,7 @@ func TestResolveCombinesTheRowsOfATransaction(t *testing.T) {
 	unproven := txn.Change{Write: wire.Write{Kind: wire.Insert, PartitionKey: "p", RowKey: "none", Body: []byte(`{"PartitionKey":"p","RowKey":"none"}`)}}
 	deletion := txn.Change{Write: wire.Write{Kind: wire.Delete, PartitionKey: "p", RowKey: "none", ETag: "*"}}
 	unchanged := txn.Change{Write: wire.Write{Kind: wire.Delete, PartitionKey: "p", RowKey: "r", ETag: string(reply.ETag)}}
-	lost := &azerr.Error{Op: "batch", Unsure: true}
+	lost := &outcome.Error{Op: "batch", Unsure: true}
 	resolve := func(changes ...txn.Change) ([]string, error) {
 		return txn.Resolve(t.Context(), wire.NewClient(client), changes, lost)
 	}
@@ -131,7 +132,7 @@ func TestResolveCombinesTheRowsOfATransaction(t *testing.T) {
 			t.Errorf("equal content, and a missing row: %v", err)
 		}
 	}
-	var e *azerr.Error
+	var e *outcome.Error
 	if _, err := resolve(unproven, unchanged); !errors.As(err, &e) || e.Unsure {
 		t.Errorf("an unchanged row: %v", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // EntityType describes how the entities of one Go type are stored: their keys and their
@@ -108,7 +109,7 @@ func CheckPropertyName(name string) error {
 		return err
 	}
 	if _, written := properties[name]; !written {
-		return &edm.PropertyError{Property: name, Want: "another name", Got: "the name of a key, of Timestamp or of an annotation"}
+		return &outcome.PropertyError{Property: name, Want: "another name", Got: "the name of a key, of Timestamp or of an annotation"}
 	}
 	return nil
 }

@@ -5,8 +5,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 func TestCopiesAreEqualIfTheListedPropertiesAre(t *testing.T) {
@@ -45,7 +45,7 @@ func TestPropertyNamesThatNoRowCanHaveAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 	for _, name := range []string{"", "two words", "azp_count", "1st", "PartitionKey", "RowKey", "Timestamp", "odata.etag", "N@odata.type"} {
-		var p *edm.PropertyError
+		var p *outcome.PropertyError
 		if err := CheckPropertyName(name); !errors.As(err, &p) {
 			t.Errorf("%q: %v", name, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // Listing is the value of [PropViews]: the views whose rows a program kept up to date when it
@@ -46,7 +47,7 @@ func (l Listing) Certain() bool {
 	return true
 }
 
-// Check fails with a [*MismatchError] if l lists a view that s does not have, or has with
+// Check fails with a [*outcome.ViewMismatchError] if l lists a view that s does not have, or has with
 // another definition.
 func (s *Set) Check(l Listing) error {
 	if l == s.listing {
@@ -81,10 +82,10 @@ func (s *Set) checkEntry(name, fingerprint string) error {
 	}
 	v, err := s.View(name)
 	if err != nil {
-		return &MismatchError{View: name, Missing: true}
+		return &outcome.ViewMismatchError{View: name, Missing: true}
 	}
 	if fingerprint != "" && fingerprint != v.fingerprint() {
-		return &MismatchError{View: name}
+		return &outcome.ViewMismatchError{View: name}
 	}
 	return nil
 }

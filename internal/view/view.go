@@ -104,7 +104,7 @@ type OwnerFunc func(key keys.Key, row func() map[string]any) (primary keys.Key, 
 type Adopt int
 
 const (
-	AdoptEqual     Adopt = iota // the row is refused with [*DuplicateError]
+	AdoptEqual     Adopt = iota // the row is refused with [*outcome.DuplicateError]
 	AdoptOverwrite              // the row is overwritten; a row that is no list is refused
 	AdoptLeave                  // the row stays as it is, and the primary has no row there
 )

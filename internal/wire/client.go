@@ -13,6 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // Client makes requests to one table through an aztables client, in one of two modes. In
@@ -88,7 +89,7 @@ func (c *Client) run(ctx context.Context, op string, k *call, send func(context.
 		return nil
 	}
 	if k.resp == nil {
-		return &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNoReply, Unsure: k.write}
+		return &outcome.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNoReply, Unsure: k.write}
 	}
 	body, err := runtime.Payload(k.resp)
 	if err == nil {

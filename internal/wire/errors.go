@@ -8,11 +8,13 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // fail returns the error of a call for what the SDK returned.
-func (c *call) fail(op string, err error) *azerr.Error {
-	e := azerr.New(op, err)
+func (c *call) fail(op string, err error) *outcome.Error {
+	e := sdkerr.New(op, err)
 	var m *edm.MalformedError
 	if e.Kind == nil && (errors.As(err, &m) || errors.Is(err, azerr.ErrBadReply) || c.unreadable(err)) {
 		e.Kind = azerr.ErrBadReply
@@ -33,7 +35,7 @@ func (c *call) unreadable(err error) bool {
 // failed dial leaves the outcome open.
 func definite(status int, code string, err error) bool {
 	if status != 0 {
-		return azerr.Definite(status, code)
+		return sdkerr.Definite(status, code)
 	}
 	if err == nil {
 		return true
@@ -42,10 +44,10 @@ func definite(status int, code string, err error) bool {
 	return azerr.IsUnsent(err) || errors.As(err, &op) && op.Op == "dial"
 }
 
-// checkContext returns the context's error as an [azerr.Error], before anything is sent.
+// checkContext returns the context's error as an [outcome.Error], before anything is sent.
 func checkContext(ctx context.Context, op string) error {
 	if err := ctx.Err(); err != nil {
-		return &azerr.Error{Op: op, Err: err}
+		return &outcome.Error{Op: op, Err: err}
 	}
 	return nil
 }

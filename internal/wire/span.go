@@ -7,6 +7,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 )
 
 // Span is the span of an operation, which may take several requests. nil is no span.
@@ -60,6 +61,6 @@ func (s *Span) End() {
 
 // endError sets the status of a span whose operation failed, and its attribute error.type.
 func endError(span tracing.Span, err error) {
-	span.SetAttributes(tracing.Attribute{Key: "error.type", Value: azerr.TraceType(err)})
+	span.SetAttributes(tracing.Attribute{Key: "error.type", Value: sdkerr.TraceType(err)})
 	span.SetStatus(tracing.SpanStatusError, azerr.Describe(err))
 }

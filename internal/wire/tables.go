@@ -5,6 +5,8 @@ import (
 	"errors"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // CreateTable creates the table. It returns nil if the table exists already. It makes one
@@ -42,9 +44,9 @@ func (c *Client) DropTable(ctx context.Context) error {
 }
 
 // tableError returns the error of a request that changes the table itself.
-func tableError(op string, err error) *azerr.Error {
-	if e := azerr.New(op, err); definite(e.Status, e.Code, err) {
+func tableError(op string, err error) *outcome.Error {
+	if e := sdkerr.New(op, err); definite(e.Status, e.Code, err) {
 		return e
 	}
-	return azerr.NewWrite(op, err)
+	return sdkerr.NewWrite(op, err)
 }

@@ -6,13 +6,14 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // track records an attempt of the call that may still be carried out. err is the result of
 // the call, and failed is the write that the service refused, nil if it named none.
 func (c *call) track(ctx context.Context, err error, failed *Write) {
 	late := c.again && c.earlierTryOpen()
-	var e *azerr.Error
+	var e *outcome.Error
 	if errors.As(err, &e) {
 		late = e.Unsure && !failed.obsolete(e)
 	}
@@ -23,7 +24,7 @@ func (c *call) track(ctx context.Context, err error, failed *Write) {
 
 // obsolete reports whether w, refused with e, can no longer be carried out: the version that
 // it needs does not exist any more.
-func (w *Write) obsolete(e *azerr.Error) bool {
+func (w *Write) obsolete(e *outcome.Error) bool {
 	return w != nil && !w.repeatable() && (errors.Is(e, azerr.ErrConflict) || errors.Is(e, azerr.ErrNotFound))
 }
 

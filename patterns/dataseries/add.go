@@ -12,6 +12,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -227,7 +228,7 @@ func (p *changing[V]) value(now *version) (any, error) {
 // [patterns.ErrOutcomeUnknown].
 func (p *changing[V]) outcome(err error) error {
 	if p.unresolved != nil {
-		return azerr.StillUnknown(p.unknown, err)
+		return sdkerr.StillUnknown(p.unknown, err)
 	}
 	return err
 }

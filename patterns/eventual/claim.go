@@ -22,6 +22,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/blobname"
 	"github.com/azpatterns/azpatterns/internal/pages"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -70,7 +71,7 @@ func uploadJSON(ctx context.Context, c *container.Client, name string, body []by
 	}
 	etag = string(deref(resp.ETag))
 	if err := azerr.CheckVersion(etag); err != nil {
-		return "", azerr.NewWrite("put blob", err)
+		return "", sdkerr.NewWrite("put blob", err)
 	}
 	return etag, nil
 }
@@ -85,7 +86,7 @@ func ifAbsent() *blob.AccessConditions {
 func download(ctx context.Context, c *container.Client, name string, least, most int64, refusal error) (body []byte, etag string, err error) {
 	resp, err := c.NewBlobClient(name).DownloadStream(ctx, nil)
 	if err != nil {
-		return nil, "", azerr.New("get blob", err)
+		return nil, "", sdkerr.New("get blob", err)
 	}
 	stream := resp.NewRetryReader(ctx, nil)
 	defer stream.Close()
@@ -102,7 +103,7 @@ func download(ctx context.Context, c *container.Client, name string, least, most
 		return nil, "", refusal
 	}
 	if err != nil {
-		return nil, "", azerr.New("get blob", err)
+		return nil, "", sdkerr.New("get blob", err)
 	}
 	if n := int64(len(body)); n < least || n > most {
 		return nil, "", refusal
@@ -147,7 +148,7 @@ func deletePayload(ctx context.Context, c *container.Client, name, etag string) 
 func discardPayload(ctx context.Context, c *container.Client, cl *claim) error {
 	props, err := c.NewBlobClient(cl.Name).GetProperties(ctx, nil)
 	if err != nil {
-		if err = azerr.New("get blob properties", err); errors.Is(err, patterns.ErrNotFound) {
+		if err = sdkerr.New("get blob properties", err); errors.Is(err, patterns.ErrNotFound) {
 			return nil
 		}
 		return err

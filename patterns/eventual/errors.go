@@ -7,6 +7,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -60,13 +61,13 @@ func writeError(tries *attempts.Tries, op string, err error) error {
 	if tries.EarlierOpen() {
 		return unsureError(op, err)
 	}
-	return azerr.NewWrite(op, err)
+	return sdkerr.NewWrite(op, err)
 }
 
 // unsureError returns the error of a write if an earlier try may have been carried out,
 // regardless of the reply to the last one.
 func unsureError(op string, err error) error {
-	e := azerr.New(op, err)
+	e := sdkerr.New(op, err)
 	e.Unsure = true
 	if e.Kind == nil {
 		e.Kind = patterns.ErrOutcomeUnknown
@@ -77,13 +78,13 @@ func unsureError(op string, err error) error {
 
 // refused reports whether the service refused the request, and would refuse it again.
 func refused(err error) bool {
-	var e *azerr.Error
+	var e *patterns.Error
 	return errors.As(err, &e) && !e.Unsure && e.Status >= 400 && e.Status < 500 &&
 		e.Status != http.StatusRequestTimeout && e.Status != http.StatusTooManyRequests
 }
 
 // hasCode reports whether err is a reply of the service with that error code.
 func hasCode(err error, code string) bool {
-	var e *azerr.Error
+	var e *patterns.Error
 	return errors.As(err, &e) && e.Code == code
 }

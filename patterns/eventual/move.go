@@ -11,6 +11,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -154,7 +155,7 @@ func runMove(ctx context.Context, from tableArchive, to archive, row Row) error 
 	}
 	if err == nil {
 		err = m.run(ctx)
-		err = azerr.StillUnknown(m.unknown, err)
+		err = sdkerr.StillUnknown(m.unknown, err)
 	}
 	if err != nil {
 		return azerr.Errorf("move: %w", err)
@@ -167,7 +168,7 @@ func (m *move) doubtful(err error) bool {
 	var e *patterns.Error
 	doubtful := errors.As(err, &e) && e.Unsure
 	if doubtful {
-		m.unknown = &azerr.UnknownOutcome{Cause: err}
+		m.unknown = &sdkerr.UnknownOutcome{Cause: err}
 	}
 	return doubtful
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/limit"
 	"github.com/azpatterns/azpatterns/internal/pages"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
 )
 
@@ -177,10 +178,10 @@ func (q queue) update(ctx context.Context, m *message, text string, visibility t
 		VisibilityTimeout: to.Ptr(seconds(visibility)),
 	})
 	if err != nil {
-		return azerr.NewWrite("update message", err)
+		return sdkerr.NewWrite("update message", err)
 	}
 	if deref(resp.PopReceipt) == "" {
-		return azerr.NewWrite("update message", errNoReceipt)
+		return sdkerr.NewWrite("update message", errNoReceipt)
 	}
 	m.popReceipt, m.text = *resp.PopReceipt, text
 	m.hidden, m.hiddenFor = hidden, visibility
@@ -192,7 +193,7 @@ var errNoReceipt = azerr.Errorf("%w: no pop receipt", azerr.ErrBadReply)
 // delete deletes a message. One request.
 func (q queue) delete(ctx context.Context, id, popReceipt string) error {
 	if _, err := q.client.DeleteMessage(ctx, id, popReceipt, nil); err != nil {
-		return azerr.NewWrite("delete message", err)
+		return sdkerr.NewWrite("delete message", err)
 	}
 	return nil
 }
@@ -200,7 +201,7 @@ func (q queue) delete(ctx context.Context, id, popReceipt string) error {
 // create creates the queue if it does not exist. One request.
 func (q queue) create(ctx context.Context) error {
 	if _, err := q.client.Create(ctx, nil); err != nil {
-		if e := azerr.New("create queue", err); e.Code != "QueueAlreadyExists" { // with other metadata
+		if e := sdkerr.New("create queue", err); e.Code != "QueueAlreadyExists" { // with other metadata
 			return e
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
-	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/internal/traceparent"
 )
 
@@ -67,7 +67,7 @@ func postponed(err error) bool {
 // failSpan sets the status of a span and its attribute error.type. The text of err contains no
 // key and no value.
 func failSpan(span tracing.Span, err error) {
-	kind := azerr.TraceType(err)
+	kind := sdkerr.TraceType(err)
 	if errors.As(err, new(*PanicError)) {
 		kind = "panic"
 	}

@@ -85,7 +85,7 @@ func DeleteWhere[T any](ctx context.Context, table *patterns.Table[T], f query.F
 		return DeleteProgress{}, fmt.Errorf("delete: table: %w", patterns.ErrNil)
 	}
 	if o.Parallel < 0 {
-		return DeleteProgress{}, fmt.Errorf("delete: %w: negative Parallel", ErrBadOption)
+		return DeleteProgress{}, fmt.Errorf("delete: %w: negative Parallel", patterns.ErrBadOption)
 	}
 	if o.Parallel == 0 {
 		o.Parallel = defaultParallel

@@ -7,7 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -21,7 +21,7 @@ const maxUnknown = 3
 func (d *deletion[T]) delete(ctx context.Context, rows []target) (err error) {
 	unknown := 0
 	var open error // the last unknown outcome
-	defer func() { err = azerr.StillUnknown(open, err) }()
+	defer func() { err = sdkerr.StillUnknown(open, err) }()
 	for len(rows) > 0 {
 		if err := ctx.Err(); err != nil {
 			return err

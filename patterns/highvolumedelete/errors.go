@@ -16,10 +16,6 @@ var (
 
 	// ErrBadName means that a prefix cannot be part of table names.
 	ErrBadName = azerr.Sentinel("invalid prefix of table names")
-
-	// ErrBadOption means that an option is out of range or missing. It is
-	// [patterns.ErrBadOption].
-	ErrBadOption = patterns.ErrBadOption
 )
 
 // DroppedError reports a write that was refused because the table of its period has been

@@ -151,11 +151,11 @@ func TestNewRefusesInvalidArguments(t *testing.T) {
 	_, err = highvolumedelete.New[login](service, "Logins", highvolumedelete.Day, nil)
 	refused("no key", err, patterns.ErrBadKey)
 	_, err = highvolumedelete.New[clocked](service, "Logins", highvolumedelete.Day, nil)
-	refused("two times", err, highvolumedelete.ErrBadOption)
+	refused("two times", err, patterns.ErrBadOption)
 	_, err = highvolumedelete.New(service, "Logins", highvolumedelete.Day, &highvolumedelete.Options[login]{Keep: -1, Table: loginOptions().Table})
-	refused("a negative Keep", err, highvolumedelete.ErrBadOption)
+	refused("a negative Keep", err, patterns.ErrBadOption)
 	_, err = highvolumedelete.New(service, "Logins", highvolumedelete.Day, &highvolumedelete.Options[login]{Table: patterns.TableOptions[login]{Keyless: true}})
-	refused("keyless", err, highvolumedelete.ErrBadOption)
+	refused("keyless", err, patterns.ErrBadOption)
 	type keyed struct {
 		PartitionKey, RowKey string
 		At                   time.Time

@@ -87,10 +87,10 @@ func (s *Tables[T]) complete() (err error) {
 		return err
 	}
 	if s.table.Keyless {
-		return fmt.Errorf("%w: Table is keyless, but rows need a key", ErrBadOption)
+		return fmt.Errorf("%w: Table is keyless, but rows need a key", patterns.ErrBadOption)
 	}
 	if s.keep < 0 {
-		return fmt.Errorf("%w: Keep is negative", ErrBadOption)
+		return fmt.Errorf("%w: Keep is negative", patterns.ErrBadOption)
 	}
 	if s.time == nil {
 		if s.time, err = timeField[T](); err != nil {
@@ -114,7 +114,7 @@ func timeField[T any]() (func(*T) time.Time, error) {
 		}
 	}
 	if len(found) != 1 {
-		return nil, fmt.Errorf("%w: Time must be set, because %v has %d fields of type time.Time instead of one", ErrBadOption, t, len(found))
+		return nil, fmt.Errorf("%w: Time must be set, because %v has %d fields of type time.Time instead of one", patterns.ErrBadOption, t, len(found))
 	}
 	index := found[0].Index[0]
 	return func(v *T) time.Time { return reflect.ValueOf(v).Elem().Field(index).Interface().(time.Time) }, nil

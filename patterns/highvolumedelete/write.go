@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -62,7 +62,7 @@ func (s *Tables[T]) write(ctx context.Context, v *T, op patterns.Op[T]) (pattern
 	if err == nil || errors.Is(err, patterns.ErrExists) {
 		s.setExists(e)
 	}
-	return item, azerr.StillUnknown(unknown, err)
+	return item, sdkerr.StillUnknown(unknown, err)
 }
 
 // Open returns the table for events of time t, for transactions and other operations of

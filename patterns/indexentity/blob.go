@@ -18,6 +18,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -41,7 +42,7 @@ func (b *blobTarget) Create(ctx context.Context) error {
 	if err == nil || bloberror.HasCode(err, bloberror.ContainerAlreadyExists) {
 		return nil
 	}
-	return azerr.New("create container", err)
+	return sdkerr.New("create container", err)
 }
 
 // maxTries limits the conflicts of one Reconcile.
@@ -76,7 +77,7 @@ func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) (wrote bool, e
 			return wrote, err
 		}
 		if try == maxTries {
-			return wrote, &azerr.Error{Op: "update list blob", Kind: azerr.ErrConflict, Err: errTries}
+			return wrote, &patterns.Error{Op: "update list blob", Kind: azerr.ErrConflict, Err: errTries}
 		}
 		if err := parallel.Pause(ctx, try); err != nil {
 			return wrote, err
@@ -108,26 +109,26 @@ func (b *blobTarget) read(ctx context.Context, key keys.Key) ([]string, *azcore.
 		return nil, nil, nil
 	}
 	if err != nil {
-		return nil, nil, azerr.New(op, err)
+		return nil, nil, sdkerr.New(op, err)
 	}
 	body := resp.NewRetryReader(ctx, nil)
 	defer body.Close()
 	if resp.ETag == nil || azerr.CheckVersion(string(*resp.ETag)) != nil { // the list could not be changed on a condition
-		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNoETag}
+		return nil, nil, &patterns.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNoETag}
 	}
 	if resp.ContentLength != nil && *resp.ContentLength > maxListBlob {
-		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrTooLarge, Err: errListSize}
+		return nil, nil, &patterns.Error{Op: op, Kind: azerr.ErrTooLarge, Err: errListSize}
 	}
 	text, err := io.ReadAll(io.LimitReader(body, maxListBlob+1))
 	if err != nil {
-		return nil, nil, azerr.New(op, err)
+		return nil, nil, sdkerr.New(op, err)
 	}
 	if len(text) > maxListBlob {
-		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrTooLarge, Err: errListSize}
+		return nil, nil, &patterns.Error{Op: op, Kind: azerr.ErrTooLarge, Err: errListSize}
 	}
 	members, err := parseMembers(string(text))
 	if err != nil {
-		return nil, nil, &azerr.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNotList}
+		return nil, nil, &patterns.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNotList}
 	}
 	return asSet(members), resp.ETag, nil
 }
@@ -154,7 +155,7 @@ func (b *blobTarget) write(ctx context.Context, key keys.Key, members []string, 
 	} else {
 		text := formatMembers(members)
 		if len(text) > maxListBlob {
-			return &azerr.Error{Op: op, Kind: azerr.ErrTooLarge, Err: errListSize}
+			return &patterns.Error{Op: op, Kind: azerr.ErrTooLarge, Err: errListSize}
 		}
 		_, err = b.blob(key).Upload(tries.Context(ctx), streaming.NopCloser(strings.NewReader(text)), &blockblob.UploadOptions{
 			AccessConditions: only,
@@ -167,7 +168,7 @@ func (b *blobTarget) write(ctx context.Context, key keys.Key, members []string, 
 		}
 		return nil
 	}
-	e := azerr.NewWrite(op, err)
+	e := sdkerr.NewWrite(op, err)
 	if e.Unsure || tries.EarlierOpen() {
 		attempts.MarkUnanswered(ctx)
 	}

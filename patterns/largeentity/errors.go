@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 )
 
 // Errors in addition to those of package patterns. Match them with [errors.Is]. The error
@@ -51,7 +52,7 @@ func blobError(op string, err error) error {
 	if err == nil {
 		return nil
 	}
-	e := azerr.New(op, err)
+	e := sdkerr.New(op, err)
 	switch e.Kind {
 	case azerr.ErrNotFound:
 		e.Kind = ErrBlobNotFound

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -232,7 +233,7 @@ func (t *Table[T]) deleteWithOutbox(ctx context.Context, key keys.Key, etag azco
 	}
 	unconditional := etag == "" || etag == azcore.ETagAny
 	var unknown error // of an earlier try
-	defer func() { err = azerr.StillUnknown(unknown, err) }()
+	defer func() { err = sdkerr.StillUnknown(unknown, err) }()
 	for try := 1; ; try++ {
 		row, err := t.table.Get(ctx, key)
 		switch {

@@ -205,7 +205,7 @@ func parseAnyTime(s string, forms ...string) (time.Time, error) {
 type AnalyticsReader struct{ source }
 
 // NewAnalyticsReader returns a reader of the logs of a service: "blob", "table" or
-// "queue". It makes no request. Its error matches [ErrBadOption] or [patterns.ErrNil].
+// "queue". It makes no request. Its error matches [patterns.ErrBadOption] or [patterns.ErrNil].
 func NewAnalyticsReader(client *container.Client, service string, opts *ReaderOptions) (*AnalyticsReader, error) {
 	s, err := newSource(client, service, opts)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -51,7 +52,7 @@ var (
 	errUnusable = azerr.Sentinel("blob cannot be appended to")
 	errNotSent  = azerr.Sentinel("the SDK did not send the request")
 	// errEarlierTry is the reason that a refused append may be stored.
-	errEarlierTry = &azerr.UnknownOutcome{Cause: azerr.Sentinel("an earlier try may have been carried out")}
+	errEarlierTry = &sdkerr.UnknownOutcome{Cause: azerr.Sentinel("an earlier try may have been carried out")}
 )
 
 // lasting are the refusals after which no try at the same position can be carried out. A
@@ -130,7 +131,7 @@ func (w *Writer) create(ctx context.Context, b *block) (*blob, error) {
 			return o, nil
 		}
 		if !bloberror.HasCode(err, bloberror.BlobAlreadyExists, bloberror.ConditionNotMet) {
-			return nil, blobError(name, azerr.NewWrite("create", err))
+			return nil, blobError(name, sdkerr.NewWrite("create", err))
 		}
 		if w.next[prefix], err = w.nextFreeNumber(ctx, prefix+w.options.Name+"-"); err != nil {
 			return nil, err
@@ -188,13 +189,13 @@ func (w *Writer) append(ctx context.Context, o *blob, b *block) error {
 			b.open = nil
 			return errUnusable
 		case unusable:
-			return azerr.StillUnknown(b.open, blobError(o.name, azerr.NewWrite("append", err)))
+			return sdkerr.StillUnknown(b.open, blobError(o.name, sdkerr.NewWrite("append", err)))
 		default:
-			b.open = &azerr.UnknownOutcome{Cause: blobError(o.name, azerr.NewWrite("append", err)), Then: then}
+			b.open = &sdkerr.UnknownOutcome{Cause: blobError(o.name, sdkerr.NewWrite("append", err)), Then: then}
 			return b.open
 		}
 	default:
-		err = azerr.StillUnknown(b.open, blobError(o.name, azerr.NewWrite("append", err)))
+		err = sdkerr.StillUnknown(b.open, blobError(o.name, sdkerr.NewWrite("append", err)))
 		if errors.Is(err, patterns.ErrOutcomeUnknown) {
 			b.open = err
 		}

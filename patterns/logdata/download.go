@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 )
 
 var errGone = azerr.Sentinel("blob does not exist")
@@ -81,7 +82,7 @@ func (r *rangeReader) open() error {
 	case bloberror.HasCode(err, bloberror.InvalidRange):
 		return truncatedError(r.name, err)
 	}
-	return causeOr(r.ctx, blobError(r.name, azerr.New("read", err)))
+	return causeOr(r.ctx, blobError(r.name, sdkerr.New("read", err)))
 }
 
 // Close implements io.Closer.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 )
 
 var (
@@ -25,10 +26,6 @@ var (
 	// ErrTruncated means that a blob is shorter than when it was listed, or that its
 	// download broke off repeatedly.
 	ErrTruncated = azerr.Sentinel("log blob is truncated")
-
-	// ErrBadOption means that an option, a range or the name of a service is invalid. It
-	// is patterns.ErrBadOption.
-	ErrBadOption = azerr.ErrBadOption
 )
 
 // RecordError reports a record that cannot be stored. It was not accepted. If the record
@@ -82,7 +79,7 @@ func blobError(blob string, err error) error {
 
 // truncatedError returns the error of a blob that is shorter than expected.
 func truncatedError(blob string, err error) error {
-	return blobError(blob, azerr.New("read", err).WithKind(ErrTruncated))
+	return blobError(blob, sdkerr.WithKind(sdkerr.New("read", err), ErrTruncated))
 }
 
 // causeOr returns the cause if ctx has ended, and err otherwise.

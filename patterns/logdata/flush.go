@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 )
 
 // retryAfter is the delay before a failed flush is tried again in the background.
@@ -85,7 +86,7 @@ func (w *Writer) flush(ctx context.Context, allMetadata bool) error {
 			left -= w.pending.lines
 		}
 		if err := w.store(ctx, w.pending); err != nil {
-			return azerr.StillUnknown(err, causeOr(ctx, err))
+			return sdkerr.StillUnknown(err, causeOr(ctx, err))
 		}
 		w.releasePending()
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/pages"
+	"github.com/azpatterns/azpatterns/patterns"
 )
 
 const (
@@ -78,7 +79,7 @@ func hourOfName(service, name string) (time.Time, bool) {
 // checkName returns an error if name cannot be part of a blob name. A service may have
 // several segments.
 func checkName(what, name string, segments bool) error {
-	bad := func(reason string) error { return fmt.Errorf("%w: %s %s", ErrBadOption, what, reason) }
+	bad := func(reason string) error { return fmt.Errorf("%w: %s %s", patterns.ErrBadOption, what, reason) }
 	if name == "" || len(name) > maxName {
 		return bad(fmt.Sprintf("is not 1 to %d bytes long", maxName))
 	}

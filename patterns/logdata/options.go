@@ -91,7 +91,7 @@ func (o intOption) resolve() error {
 		*o.value = o.unset
 	}
 	if *o.value < o.low || *o.value > o.high {
-		return fmt.Errorf("%w: %s is not between %d and %d", ErrBadOption, o.name, o.low, o.high)
+		return fmt.Errorf("%w: %s is not between %d and %d", patterns.ErrBadOption, o.name, o.low, o.high)
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func (o *WriterOptions) withDefaults() (WriterOptions, error) {
 		r.BlobBytes = 256 << 20
 	}
 	if r.BlobBytes < 0 {
-		return r, fmt.Errorf("%w: BlobBytes is negative", ErrBadOption)
+		return r, fmt.Errorf("%w: BlobBytes is negative", patterns.ErrBadOption)
 	}
 	if r.FlushAge == 0 {
 		r.FlushAge = 2 * time.Second
@@ -141,7 +141,7 @@ func (o *ReaderOptions) withDefaults() (ReaderOptions, error) {
 		r.Slice = hour
 	}
 	if r.Slice < time.Second || hour%r.Slice != 0 {
-		return r, fmt.Errorf("%w: Slice is below one second or does not divide an hour evenly", ErrBadOption)
+		return r, fmt.Errorf("%w: Slice is below one second or does not divide an hour evenly", patterns.ErrBadOption)
 	}
 	if r.Format == nil {
 		r.Format = JSON

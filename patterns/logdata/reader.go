@@ -35,7 +35,7 @@ func newSource(client *container.Client, service string, opts *ReaderOptions) (s
 }
 
 // NewReader returns a Reader of the service's logs in the container. It makes no
-// request. Its error matches [ErrBadOption] or [patterns.ErrNil].
+// request. Its error matches [patterns.ErrBadOption] or [patterns.ErrNil].
 func NewReader(client *container.Client, service string, opts *ReaderOptions) (*Reader, error) {
 	s, err := newSource(client, service, opts)
 	if err != nil {
@@ -102,7 +102,7 @@ func (e *Entry) Cursor() string {
 // is skipped and counted in Stats.Gone.
 //
 // Errors that end the sequence are [*patterns.Error] for a failed request,
-// [patterns.ErrBadCursor], and [ErrBadOption] for an invalid range.
+// [patterns.ErrBadCursor], and [patterns.ErrBadOption] for an invalid range.
 //
 // Read may miss a record that is written during the read. After a Cursor it may miss a
 // record that was written late. To follow a log, read up to a time in the past: Writers
@@ -169,9 +169,9 @@ func checkRange(from, to time.Time) (time.Time, time.Time, error) {
 	from, to = from.Round(0).UTC(), to.Round(0).UTC()
 	switch {
 	case from.IsZero() || to.IsZero():
-		return from, to, fmt.Errorf("%w: the start or the end of the range is not set", ErrBadOption)
+		return from, to, fmt.Errorf("%w: the start or the end of the range is not set", patterns.ErrBadOption)
 	case from.Year() < 1 || to.After(time.Date(10000, time.January, 1, 0, 0, 0, 0, time.UTC)):
-		return from, to, fmt.Errorf("%w: the range %s", ErrBadOption, reasonYear)
+		return from, to, fmt.Errorf("%w: the range %s", patterns.ErrBadOption, reasonYear)
 	}
 	return from, to, nil
 }

@@ -301,24 +301,24 @@ func TestInvalidRangesAndOptionsAreRefusedWithoutARequest(t *testing.T) {
 		c := b.Container(t)
 		r := newReader(t, c, nil)
 		for _, bounds := range [][2]time.Time{{}, {at(0), time.Time{}}, {time.Time{}, at(0)}, {at(0), time.Date(10000, 1, 1, 0, 0, 0, 1, time.UTC)}} {
-			if err := harness.Failure(t, r.Read(t.Context(), bounds[0], bounds[1], nil)); !errors.Is(err, logdata.ErrBadOption) {
+			if err := harness.Failure(t, r.Read(t.Context(), bounds[0], bounds[1], nil)); !errors.Is(err, patterns.ErrBadOption) {
 				t.Errorf("%v: %v", bounds, err)
 			}
 		}
 		wantTexts(t, texts(harness.All(t, r.Read(t.Context(), at(9), at(0), nil))))
 		for _, o := range []logdata.WriterOptions{{FlushBytes: logdata.MaxBlock + 1}, {FlushRecords: -1}, {BufferBytes: 1},
 			{BlobBytes: -1}, {Name: "a/b"}, {Name: "a\n"}} {
-			if _, err := logdata.NewWriter(c, "web", &o); !errors.Is(err, logdata.ErrBadOption) {
+			if _, err := logdata.NewWriter(c, "web", &o); !errors.Is(err, patterns.ErrBadOption) {
 				t.Errorf("%+v: %v", o, err)
 			}
 		}
 		for _, o := range []logdata.ReaderOptions{{Parallel: -1}, {Parallel: 1025}, {Slice: 7 * time.Minute}, {Slice: -time.Hour}, {Slice: 1}} {
-			if _, err := logdata.NewReader(c, "web", &o); !errors.Is(err, logdata.ErrBadOption) {
+			if _, err := logdata.NewReader(c, "web", &o); !errors.Is(err, patterns.ErrBadOption) {
 				t.Errorf("%+v: %v", o, err)
 			}
 		}
 		for _, service := range []string{"", "/web", "web/", "a//b", "a/../b", "a\\b", "a\x00", "\xff", strings.Repeat("a", 500)} {
-			if _, err := logdata.NewReader(c, service, nil); !errors.Is(err, logdata.ErrBadOption) {
+			if _, err := logdata.NewReader(c, service, nil); !errors.Is(err, patterns.ErrBadOption) {
 				t.Errorf("%q: %v", service, err)
 			}
 		}

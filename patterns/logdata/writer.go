@@ -55,7 +55,7 @@ type line struct {
 
 // NewWriter returns a Writer of the service's logs. The container must exist before the
 // first flush. The names of the blobs start with service, which may contain slashes.
-// NewWriter makes no request and starts no goroutine. Its error matches [ErrBadOption]
+// NewWriter makes no request and starts no goroutine. Its error matches [patterns.ErrBadOption]
 // or [patterns.ErrNil].
 func NewWriter(client *container.Client, service string, opts *WriterOptions) (*Writer, error) {
 	err := checkSource(client, service)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -105,7 +106,7 @@ func (l *Log[T]) Retry(ctx context.Context, entries ...Entry[T]) error {
 	}
 	for i := range entries {
 		if refused := entries[i].refused; refused == nil || !refused.Load() {
-			err = azerr.StillUnknown(errMayBeStored, err)
+			err = sdkerr.StillUnknown(errMayBeStored, err)
 		}
 	}
 	return fmt.Errorf("retry: %w", err)
@@ -137,7 +138,7 @@ func (l *Log[T]) retry(ctx context.Context, entries []Entry[T]) error {
 
 // errMayBeStored is the reason that the outcome of an entry is unknown, if no request of the
 // present call left it open.
-var errMayBeStored = &azerr.UnknownOutcome{Cause: azerr.Sentinel("an earlier request may have stored the entry")}
+var errMayBeStored = &sdkerr.UnknownOutcome{Cause: azerr.Sentinel("an earlier request may have stored the entry")}
 
 // isStored reports whether err proves that a row with the key of the entry exists. It is
 // this entry, because no other Log generates its key.
@@ -206,7 +207,7 @@ func (l *Log[T]) storedETags(ctx context.Context, entries ...Entry[T]) ([]azcore
 	for i := range entries {
 		item, err := l.table.Get(ctx, entries[i].Key)
 		if err != nil && !errors.Is(err, patterns.ErrNotFound) {
-			return nil, azerr.StillUnknown(errMayBeStored, err)
+			return nil, sdkerr.StillUnknown(errMayBeStored, err)
 		}
 		etags[i] = item.ETag
 	}

@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/heat"
 )
@@ -51,12 +51,12 @@ func ObserveQueue(queue *azqueue.QueueClient, opts *Options) (metric.Registratio
 		ctx, cancel := context.WithTimeout(ctx, collectTimeout)
 		defer cancel()
 		if properties, err := queue.GetProperties(ctx, nil); err != nil {
-			otel.Handle(azerr.New("observe queue", err))
+			otel.Handle(sdkerr.New("observe queue", err))
 		} else if n := properties.ApproximateMessagesCount; n != nil {
 			o.ObserveInt64(messages, int64(*n), name)
 		}
 		if peeked, err := queue.PeekMessage(ctx, nil); err != nil {
-			otel.Handle(azerr.New("observe queue", err))
+			otel.Handle(sdkerr.New("observe queue", err))
 		} else {
 			o.ObserveFloat64(age, firstAge(&peeked), name)
 		}

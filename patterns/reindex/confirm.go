@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/outbox"
-	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // confirmAll confirms the differences of a job and, if asked to, repairs them.
@@ -92,7 +92,7 @@ func kindOf(c *outbox.Checked) Kind {
 func (r *run) repair(ctx context.Context, rows []outbox.Checked, res *result) error {
 	for _, c := range rows {
 		if c.Held {
-			res.fail(c.Primary, &view.DuplicateError{View: c.Ref.View, Key: c.Ref.Key()})
+			res.fail(c.Primary, &patterns.DuplicateError{View: c.Ref.View, Key: c.Ref.Key()})
 		}
 	}
 	all, requests := r.store.Corrections(rows)

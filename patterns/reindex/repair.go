@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -45,7 +44,7 @@ func (r *run) together(ctx context.Context, ins []*outbox.Intent, requests *int,
 // later, rather than with other primaries. A change that was refused before it was sent
 // concerns its primary only.
 func interrupts(ctx context.Context, err error) bool {
-	var e *azerr.Error
+	var e *patterns.Error
 	if ctx.Err() == nil && (errors.Is(err, patterns.ErrNeedsAccelerate) || errors.Is(err, patterns.ErrTooLarge)) {
 		return false
 	}

@@ -140,7 +140,7 @@ func (r *run) unread() error {
 	if r.Unread == 0 || len(r.Report.Failures) == 0 {
 		return nil
 	}
-	var duplicate *view.DuplicateError
+	var duplicate *patterns.DuplicateError
 	first := errors.New(r.Report.Failures[0].Text) // of a process that has not left its error
 	if r.Cause != nil {
 		first = r.Cause

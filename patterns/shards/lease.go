@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/internal/servicetime"
 )
 
@@ -96,5 +96,5 @@ func (s *Shards) write(ctx context.Context, partition string, f func(string) err
 	if result == nil {
 		result = errMoved
 	}
-	return &azerr.UnknownOutcome{Cause: result, Then: err}
+	return &sdkerr.UnknownOutcome{Cause: result, Then: err}
 }

@@ -1,4 +1,4 @@
-package azerr_test
+package outcome_test
 
 import (
 	"bytes"

@@ -1,8 +1,11 @@
-package azerr
+package sdkerr
 
 import (
 	"fmt"
 	"net/http"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // ServerBusy is the error code of a request that the service refused because of load,
@@ -17,38 +20,38 @@ const ServerBusy = "ServerBusy"
 // https://learn.microsoft.com/rest/api/storageservices/blob-service-error-codes
 var kinds = map[string]error{
 	// Tables, and codes that the services have in common.
-	"ResourceNotFound":            ErrNotFound,
-	"EntityNotFound":              ErrNotFound,
-	"TableNotFound":               ErrTableNotFound,
-	"TableBeingDeleted":           ErrTableNotFound,
-	"EntityAlreadyExists":         ErrExists,
-	"TableAlreadyExists":          ErrExists,
-	"UpdateConditionNotSatisfied": ErrConflict,
-	"ConditionNotMet":             ErrConflict,
-	ServerBusy:                    ErrThrottled,
-	"TooManyRequests":             ErrThrottled,
-	"EntityTooLarge":              ErrTooLarge,
-	"PropertyValueTooLarge":       ErrTooLarge,
-	"KeyValueTooLarge":            ErrTooLarge,
-	"TooManyProperties":           ErrTooLarge,
-	"PropertyLimitExceeded":       ErrTooLarge,
-	"RequestBodyTooLarge":         ErrTooLarge,
-	"ContentLengthExceeded":       ErrTooLarge,
+	"ResourceNotFound":            azerr.ErrNotFound,
+	"EntityNotFound":              azerr.ErrNotFound,
+	"TableNotFound":               azerr.ErrTableNotFound,
+	"TableBeingDeleted":           azerr.ErrTableNotFound,
+	"EntityAlreadyExists":         azerr.ErrExists,
+	"TableAlreadyExists":          azerr.ErrExists,
+	"UpdateConditionNotSatisfied": azerr.ErrConflict,
+	"ConditionNotMet":             azerr.ErrConflict,
+	ServerBusy:                    azerr.ErrThrottled,
+	"TooManyRequests":             azerr.ErrThrottled,
+	"EntityTooLarge":              azerr.ErrTooLarge,
+	"PropertyValueTooLarge":       azerr.ErrTooLarge,
+	"KeyValueTooLarge":            azerr.ErrTooLarge,
+	"TooManyProperties":           azerr.ErrTooLarge,
+	"PropertyLimitExceeded":       azerr.ErrTooLarge,
+	"RequestBodyTooLarge":         azerr.ErrTooLarge,
+	"ContentLengthExceeded":       azerr.ErrTooLarge,
 
 	// Queues.
-	"QueueNotFound":      ErrQueueNotFound,
-	"QueueBeingDeleted":  ErrQueueNotFound,
-	"QueueAlreadyExists": ErrExists,
-	"MessageNotFound":    ErrMessageLost,
-	"PopReceiptMismatch": ErrMessageLost,
-	"MessageTooLarge":    ErrTooLarge,
+	"QueueNotFound":      azerr.ErrQueueNotFound,
+	"QueueBeingDeleted":  azerr.ErrQueueNotFound,
+	"QueueAlreadyExists": azerr.ErrExists,
+	"MessageNotFound":    azerr.ErrMessageLost,
+	"PopReceiptMismatch": azerr.ErrMessageLost,
+	"MessageTooLarge":    azerr.ErrTooLarge,
 
 	// Blobs.
-	"BlobNotFound":           ErrNotFound,
-	"BlobAlreadyExists":      ErrExists,
-	"ContainerNotFound":      ErrContainerNotFound,
-	"ContainerBeingDeleted":  ErrContainerNotFound,
-	"ContainerAlreadyExists": ErrExists,
+	"BlobNotFound":           azerr.ErrNotFound,
+	"BlobAlreadyExists":      azerr.ErrExists,
+	"ContainerNotFound":      azerr.ErrContainerNotFound,
+	"ContainerBeingDeleted":  azerr.ErrContainerNotFound,
+	"ContainerAlreadyExists": azerr.ErrExists,
 }
 
 // Classify returns the sentinel for a reply that is not the success of its request, with
@@ -60,20 +63,20 @@ var kinds = map[string]error{
 // gateway, and proves nothing about the row.
 func Classify(status int, code string) error {
 	if IsRedirect(status) {
-		return ErrBadReply
+		return azerr.ErrBadReply
 	}
 	if kind := kinds[code]; kind != nil {
 		return kind
 	}
 	switch {
 	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
-		return ErrThrottled
+		return azerr.ErrThrottled
 	case status == http.StatusRequestEntityTooLarge:
-		return ErrTooLarge
+		return azerr.ErrTooLarge
 	case code == "":
-		return ErrBadReply
+		return azerr.ErrBadReply
 	case status == http.StatusPreconditionFailed:
-		return ErrConflict
+		return azerr.ErrConflict
 	}
 	return nil
 }
@@ -94,18 +97,18 @@ func IsRedirect(status int) bool {
 }
 
 // NewWrite is [New] for a request that writes. If the request may have been carried out,
-// Unsure is set, and an error without another sentinel than [ErrBadReply] matches
-// [ErrOutcomeUnknown].
-func NewWrite(op string, err error) *Error {
+// Unsure is set, and an error without another sentinel than [azerr.ErrBadReply] matches
+// [azerr.ErrOutcomeUnknown].
+func NewWrite(op string, err error) *outcome.Error {
 	e := New(op, err)
 	e.Unsure = e.Status == 0 || !Definite(e.Status, e.Code)
 	switch {
 	case !e.Unsure:
-	case e.Kind == ErrBadReply:
-		e.Err = fmt.Errorf("%w: %w", ErrBadReply, e.Err)
+	case e.Kind == azerr.ErrBadReply:
+		e.Err = fmt.Errorf("%w: %w", azerr.ErrBadReply, e.Err)
 		fallthrough
 	case e.Kind == nil:
-		e.Kind = ErrOutcomeUnknown
+		e.Kind = azerr.ErrOutcomeUnknown
 	}
 	return e
 }

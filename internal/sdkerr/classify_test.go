@@ -1,4 +1,4 @@
-package azerr
+package sdkerr
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 func TestClassifyReturnsTheSentinelOfStatusAndCode(t *testing.T) {
@@ -15,37 +17,37 @@ func TestClassifyReturnsTheSentinelOfStatusAndCode(t *testing.T) {
 		code   string
 		want   error
 	}{
-		{404, "ResourceNotFound", ErrNotFound},
-		{404, "TableNotFound", ErrTableNotFound},
-		{409, "TableBeingDeleted", ErrTableNotFound},
-		{409, "EntityAlreadyExists", ErrExists},
-		{412, "UpdateConditionNotSatisfied", ErrConflict},
-		{400, "EntityTooLarge", ErrTooLarge},
+		{404, "ResourceNotFound", azerr.ErrNotFound},
+		{404, "TableNotFound", azerr.ErrTableNotFound},
+		{409, "TableBeingDeleted", azerr.ErrTableNotFound},
+		{409, "EntityAlreadyExists", azerr.ErrExists},
+		{412, "UpdateConditionNotSatisfied", azerr.ErrConflict},
+		{400, "EntityTooLarge", azerr.ErrTooLarge},
 		{500, "OperationTimedOut", nil},
 		{400, "InvalidInput", nil},
 
-		{404, "QueueNotFound", ErrQueueNotFound},
-		{404, "MessageNotFound", ErrMessageLost},
-		{400, "PopReceiptMismatch", ErrMessageLost},
-		{413, "MessageTooLarge", ErrTooLarge},
+		{404, "QueueNotFound", azerr.ErrQueueNotFound},
+		{404, "MessageNotFound", azerr.ErrMessageLost},
+		{400, "PopReceiptMismatch", azerr.ErrMessageLost},
+		{413, "MessageTooLarge", azerr.ErrTooLarge},
 
-		{404, "BlobNotFound", ErrNotFound},
-		{409, "BlobAlreadyExists", ErrExists},
-		{404, "ContainerNotFound", ErrContainerNotFound},
-		{409, "ContainerBeingDeleted", ErrContainerNotFound},
-		{412, "AppendPositionConditionNotMet", ErrConflict},
-		{412, "ConditionNotMet", ErrConflict},
+		{404, "BlobNotFound", azerr.ErrNotFound},
+		{409, "BlobAlreadyExists", azerr.ErrExists},
+		{404, "ContainerNotFound", azerr.ErrContainerNotFound},
+		{409, "ContainerBeingDeleted", azerr.ErrContainerNotFound},
+		{412, "AppendPositionConditionNotMet", azerr.ErrConflict},
+		{412, "ConditionNotMet", azerr.ErrConflict},
 
-		{503, "ServerBusy", ErrThrottled},
-		{503, "", ErrThrottled},
-		{429, "", ErrThrottled},
-		{413, "", ErrTooLarge},
+		{503, "ServerBusy", azerr.ErrThrottled},
+		{503, "", azerr.ErrThrottled},
+		{429, "", azerr.ErrThrottled},
+		{413, "", azerr.ErrTooLarge},
 		{404, "UnknownCode", nil},
-		{404, "", ErrBadReply},
-		{409, "", ErrBadReply},
-		{412, "", ErrBadReply},
-		{500, "", ErrBadReply},
-		{200, "", ErrBadReply},
+		{404, "", azerr.ErrBadReply},
+		{409, "", azerr.ErrBadReply},
+		{412, "", azerr.ErrBadReply},
+		{500, "", azerr.ErrBadReply},
+		{200, "", azerr.ErrBadReply},
 	} {
 		if got := Classify(c.status, c.code); got != c.want {
 			t.Errorf("%d %q: got %v, want %v", c.status, c.code, got, c.want)
@@ -90,12 +92,12 @@ func TestAWriteWithoutADefiniteReplyHasAnUnknownOutcome(t *testing.T) {
 		unsure bool
 		kind   error
 	}{
-		"no reply":          {errors.New("connection reset"), true, ErrOutcomeUnknown},
-		"internal error":    {reply(http.StatusInternalServerError, "InternalError"), true, ErrOutcomeUnknown},
-		"server busy":       {reply(http.StatusServiceUnavailable, ServerBusy), false, ErrThrottled},
+		"no reply":          {errors.New("connection reset"), true, azerr.ErrOutcomeUnknown},
+		"internal error":    {reply(http.StatusInternalServerError, "InternalError"), true, azerr.ErrOutcomeUnknown},
+		"server busy":       {reply(http.StatusServiceUnavailable, ServerBusy), false, azerr.ErrThrottled},
 		"forbidden":         {reply(http.StatusForbidden, "AuthorizationFailure"), false, nil},
-		"page of a gateway": {reply(http.StatusNotFound, ""), true, ErrOutcomeUnknown},
-		"failed condition":  {reply(http.StatusPreconditionFailed, "ConditionNotMet"), false, ErrConflict},
+		"page of a gateway": {reply(http.StatusNotFound, ""), true, azerr.ErrOutcomeUnknown},
+		"failed condition":  {reply(http.StatusPreconditionFailed, "ConditionNotMet"), false, azerr.ErrConflict},
 	} {
 		if e := NewWrite("insert", c.err); e.Unsure != c.unsure || e.Kind != c.kind {
 			t.Errorf("%s: unsure %v, kind %v", name, e.Unsure, e.Kind)

@@ -1,4 +1,4 @@
-package azerr
+package sdkerr
 
 import (
 	"errors"
@@ -11,6 +11,9 @@ import (
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // reply is the SDK's error for a request whose address contains a key.
@@ -23,21 +26,21 @@ func reply() error {
 func TestAnErrorMatchesItsSentinelAndTheErrorOfTheSDK(t *testing.T) {
 	e := New("get", reply())
 	var sdk *azcore.ResponseError
-	if e.Op != "get" || e.Status != 404 || e.Code != "ResourceNotFound" || !errors.Is(e, ErrNotFound) || !errors.As(e, &sdk) {
+	if e.Op != "get" || e.Status != 404 || e.Code != "ResourceNotFound" || !errors.Is(e, azerr.ErrNotFound) || !errors.As(e, &sdk) {
 		t.Errorf("%#v", e)
 	}
-	if other := e.WithKind(ErrOutcomeUnknown); errors.Is(other, ErrNotFound) || !errors.Is(other, ErrOutcomeUnknown) || !errors.Is(e, ErrNotFound) {
+	if other := WithKind(e, azerr.ErrOutcomeUnknown); errors.Is(other, azerr.ErrNotFound) || !errors.Is(other, azerr.ErrOutcomeUnknown) || !errors.Is(e, azerr.ErrNotFound) {
 		t.Errorf("%v, %v", other, e)
 	}
 }
 
 func TestMessagesContainNoKeys(t *testing.T) {
 	address := &url.Error{Op: "Get", URL: "https://account/T(PartitionKey='secret')", Err: io.ErrUnexpectedEOF}
-	for want, e := range map[string]*Error{
+	for want, e := range map[string]*outcome.Error{
 		"get: not found (404 ResourceNotFound)":                    New("get", reply()),
-		"get: refused by the service (404 ResourceNotFound)":       New("get", reply()).WithKind(nil),
+		"get: refused by the service (404 ResourceNotFound)":       WithKind(New("get", reply()), nil),
 		"get: unexpected EOF":                                      New("get", address),
-		"get: reply of the service cannot be read: unexpected EOF": New("get", address).WithKind(ErrBadReply),
+		"get: reply of the service cannot be read: unexpected EOF": WithKind(New("get", address), azerr.ErrBadReply),
 	} {
 		for _, verb := range []string{"%v", "%s"} {
 			if got := fmt.Sprintf(verb, e); got != want {
@@ -48,7 +51,7 @@ func TestMessagesContainNoKeys(t *testing.T) {
 			t.Errorf("%%+v: got %q", got)
 		}
 	}
-	if got := (&Error{Op: "get"}).Error(); got != "get: failed" {
+	if got := (&outcome.Error{Op: "get"}).Error(); got != "get: failed" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -1,4 +1,4 @@
-package azerr
+package sdkerr
 
 import (
 	"errors"
@@ -6,9 +6,12 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
-// UnknownOutcome is [ErrOutcomeUnknown] with its causes. It matches the sentinels of its
+// UnknownOutcome is [azerr.ErrOutcomeUnknown] with its causes. It matches the sentinels of its
 // causes too, except those that describe a row, ErrExists, ErrConflict and ErrNotFound: a
 // caller that tests for one of them first would take the write as refused.
 type UnknownOutcome struct {
@@ -17,10 +20,10 @@ type UnknownOutcome struct {
 }
 
 // StillUnknown returns later, the outcome of a later step of a call in which earlier
-// occurred. If earlier matches [ErrOutcomeUnknown], so does the result, unless later is
+// occurred. If earlier matches [azerr.ErrOutcomeUnknown], so does the result, unless later is
 // nil, which means that the call has succeeded after all. earlier may be nil.
 func StillUnknown(earlier, later error) error {
-	if later == nil || !errors.Is(earlier, ErrOutcomeUnknown) || errors.Is(later, ErrOutcomeUnknown) {
+	if later == nil || !errors.Is(earlier, azerr.ErrOutcomeUnknown) || errors.Is(later, azerr.ErrOutcomeUnknown) {
 		return later
 	}
 	var u *UnknownOutcome
@@ -32,28 +35,28 @@ func StillUnknown(earlier, later error) error {
 
 func (u *UnknownOutcome) Error() string {
 	if u.Then != nil {
-		return fmt.Sprintf("%v: %v; then: %v", ErrOutcomeUnknown, u.Cause, u.Then)
+		return fmt.Sprintf("%v: %v; then: %v", azerr.ErrOutcomeUnknown, u.Cause, u.Then)
 	}
-	return fmt.Sprintf("%v: %v", ErrOutcomeUnknown, u.Cause)
+	return fmt.Sprintf("%v: %v", azerr.ErrOutcomeUnknown, u.Cause)
 }
 
 // Format adds the SDK's full text for %+v only.
 func (u *UnknownOutcome) Format(f fmt.State, verb rune) {
 	switch plus := verb == 'v' && f.Flag('+'); {
 	case plus && u.Then != nil:
-		fmt.Fprintf(f, "%v: %+v; then: %+v", ErrOutcomeUnknown, u.Cause, u.Then)
+		fmt.Fprintf(f, "%v: %+v; then: %+v", azerr.ErrOutcomeUnknown, u.Cause, u.Then)
 	case plus:
-		fmt.Fprintf(f, "%v: %+v", ErrOutcomeUnknown, u.Cause)
+		fmt.Fprintf(f, "%v: %+v", azerr.ErrOutcomeUnknown, u.Cause)
 	default:
 		io.WriteString(f, u.Error())
 	}
 }
 
 // LogValue omits from logs what only %+v prints.
-func (u *UnknownOutcome) LogValue() slog.Value { return LogValue(u) }
+func (u *UnknownOutcome) LogValue() slog.Value { return azerr.LogValue(u) }
 
 func (u *UnknownOutcome) Unwrap() []error {
-	errs := []error{ErrOutcomeUnknown, uncertain(u.Cause)}
+	errs := []error{azerr.ErrOutcomeUnknown, uncertain(u.Cause)}
 	if u.Then != nil {
 		errs = append(errs, uncertain(u.Then))
 	}
@@ -61,12 +64,12 @@ func (u *UnknownOutcome) Unwrap() []error {
 }
 
 // certainOnly are the sentinels that an unknown outcome does not match.
-var certainOnly = []error{ErrExists, ErrConflict, ErrNotFound}
+var certainOnly = []error{azerr.ErrExists, azerr.ErrConflict, azerr.ErrNotFound}
 
 // uncertain returns err without the sentinels in certainOnly.
 func uncertain(err error) error {
-	if e, ok := err.(*Error); ok && slices.Contains(certainOnly, e.Kind) {
-		return e.WithKind(nil)
+	if e, ok := err.(*outcome.Error); ok && slices.Contains(certainOnly, e.Kind) {
+		return WithKind(e, nil)
 	}
 	return undecided{err}
 }

@@ -1,0 +1,58 @@
+package sdkerr
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
+)
+
+func TestAnUnknownOutcomeStaysUnknownAfterALaterError(t *testing.T) {
+	lost := fmt.Errorf("insert: %w", &UnknownOutcome{Cause: &outcome.Error{Op: "insert", Kind: azerr.ErrExists}})
+	for _, later := range []error{
+		&outcome.Error{Op: "get", Kind: azerr.ErrThrottled}, &outcome.Error{Op: "delete", Kind: azerr.ErrNotFound},
+		fmt.Errorf("delete: %w", &outcome.Error{Op: "delete", Kind: azerr.ErrConflict}), azerr.ErrExists,
+	} {
+		err := StillUnknown(lost, later)
+		if !errors.Is(err, azerr.ErrOutcomeUnknown) {
+			t.Errorf("%v: not unknown", err)
+		}
+		for _, certain := range []error{azerr.ErrExists, azerr.ErrConflict, azerr.ErrNotFound} {
+			if errors.Is(err, certain) {
+				t.Errorf("%v matches %v", err, certain)
+			}
+		}
+		if errors.Is(later, azerr.ErrThrottled) && !errors.Is(err, azerr.ErrThrottled) {
+			t.Errorf("%v: the later error cannot be matched", err)
+		}
+		var e *outcome.Error
+		if !errors.As(err, &e) || e.Op != "insert" {
+			t.Errorf("%v: the first cause cannot be found", err)
+		}
+	}
+}
+
+func TestTheLaterErrorOfAnUnknownOutcomeIsReachable(t *testing.T) {
+	want := &typed{}
+	var got *typed
+	if err := StillUnknown(azerr.ErrOutcomeUnknown, fmt.Errorf("read: %w", want)); !errors.As(err, &got) || got != want {
+		t.Errorf("%v: got %v", err, got)
+	}
+}
+
+func TestOnlyAnUnknownOutcomeMakesALaterErrorUnknown(t *testing.T) {
+	for _, earlier := range []error{nil, azerr.ErrConflict, azerr.ErrThrottled} {
+		if err := StillUnknown(earlier, azerr.ErrNotFound); err != azerr.ErrNotFound {
+			t.Errorf("after %v: %v", earlier, err)
+		}
+	}
+	if err := StillUnknown(azerr.ErrOutcomeUnknown, nil); err != nil {
+		t.Errorf("after success: %v", err)
+	}
+}
+
+type typed struct{}
+
+func (*typed) Error() string { return "typed" }
