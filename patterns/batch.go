@@ -10,13 +10,11 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// Limits of an entity group transaction, checked before it is sent.
+// MaxBatchOps is the largest number of operations of an entity group transaction. It is checked before the
+// transaction is sent.
 //
 // https://learn.microsoft.com/rest/api/storageservices/performing-entity-group-transactions
-const (
-	MaxBatchOps   = wire.MaxBatchOps   // operations
-	MaxBatchBytes = wire.MaxBatchBytes // of the request's body, 4 MiB
-)
+const MaxBatchOps = wire.MaxBatchOps
 
 // Batch is an entity group transaction: up to 100 changes of rows in one partition, all
 // of them applied or none, in one request. It is never split; [Table.Bulk] splits.

@@ -8,6 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
 // BulkOptions are the options of [Table.Bulk] and [Store.Bulk]. nil and the zero value select the
@@ -22,30 +23,19 @@ type BulkOptions struct {
 	Progress func(BulkProgress)
 }
 
-// BulkProgress counts operations and requests so far.
-type BulkProgress struct {
-	Taken    int // operations taken from the input
-	Applied  int // operations applied
-	Failed   int // operations not applied, or whose outcome is unknown
-	Requests int // transactions and single operations sent, repeated ones included
-}
+type (
+	// BulkProgress counts operations and requests so far.
+	BulkProgress = outcome.BulkProgress
 
-// BulkReport is the result of [Table.Bulk], whose operations O are of type [Op], or of
-// [Store.Bulk], whose operations are of type [StoreOp]. Its size grows with the number of
-// failures, not with the number of operations.
-type BulkReport[O any] struct {
-	BulkProgress
-	Failures []BulkFailure[O] // in no order
-}
+	// BulkReport is the result of [Table.Bulk], whose operations O are of type [Op], or of
+	// [Store.Bulk], whose operations are of type [StoreOp]. Its size grows with the number of
+	// failures, not with the number of operations.
+	BulkReport[O any] = outcome.BulkReport[O]
 
-// BulkFailure is an operation that was not applied. Err matches [ErrOutcomeUnknown] if it
-// may have been applied.
-type BulkFailure[O any] struct {
-	Index int      // of the operation in the input, from 0
-	Key   keys.Key // zero if the operation has no valid key
-	Op    O        // as it was in the input: it refers to the same value
-	Err   error
-}
+	// BulkFailure is an operation that was not applied. Err matches [ErrOutcomeUnknown] if it
+	// may have been applied.
+	BulkFailure[O any] = outcome.BulkFailure[O]
+)
 
 // Bulk carries out any number of operations: it groups them by partition, packs them
 // into transactions of up to 100 operations and 4 MiB, and sends those of different
@@ -73,7 +63,14 @@ func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOpti
 	}
 	ctx, span := t.txn.Client.Begin(ctx, "table.", "bulk")
 	defer span.End()
-	b := txn.NewBulk(t.txn, parallel, progress)
+	var report BulkReport[Op[T]]
+	b := txn.NewBulk(t.txn, parallel, func(p BulkProgress) {
+		if report.BulkProgress = p; progress != nil {
+			progress(p)
+		}
+	}, func(index int, key keys.Key, op *txn.Op, err error) {
+		report.Failures = append(report.Failures, BulkFailure[Op[T]]{Index: index, Key: key, Op: Op[T]{*op}, Err: err})
+	})
 	defer b.Wait() // also if ops panics
 	var ended error
 	for op := range ops {
@@ -83,31 +80,23 @@ func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOpti
 		b.Add(ctx, &op.op)
 	}
 	b.Flush(ctx)
-	r := b.Report()
-	report := BulkReport[Op[T]]{BulkProgress: BulkProgress(r.BulkCounts)}
-	for _, f := range r.Failures {
-		report.Failures = append(report.Failures, BulkFailure[Op[T]]{Index: f.Index, Key: f.Key, Op: Op[T]{*f.Op}, Err: f.Err})
-	}
-	err = report.failure(ended)
+	err = bulkError(&report, ended)
 	span.Fail(err)
 	return report, err
 }
 
 // values returns the options with their defaults; progress may be nil.
-func (o *BulkOptions) values() (parallel int, progress func(txn.BulkCounts), err error) {
+func (o *BulkOptions) values() (parallel int, progress func(BulkProgress), err error) {
 	if o == nil {
 		return defaultParallel, nil, nil
 	}
-	if report := o.Progress; report != nil {
-		progress = func(c txn.BulkCounts) { report(BulkProgress(c)) }
-	}
-	parallel = o.Parallel
+	parallel, progress = o.Parallel, o.Progress
 	err = azerr.Default(&parallel, defaultParallel, "Parallel")
 	return parallel, progress, err
 }
 
-// failure returns the error of a Bulk; ended is why it stopped taking operations.
-func (r *BulkReport[O]) failure(ended error) error {
+// bulkError returns the error of a Bulk; ended is why it stopped taking operations.
+func bulkError[O any](r *BulkReport[O], ended error) error {
 	if n := len(r.Failures); n > 0 {
 		return fmt.Errorf("bulk: %d of %d operations not applied, one of them: %w", n, r.Taken, r.Failures[0].Err)
 	}

@@ -210,21 +210,12 @@ func newEngine(c outbox.Config, queue OutboxQueue, views []*view.View, copyEntit
 	return engine, nil
 }
 
-// outboxStore returns the engine, whatever T is.
-func (s *Store[T]) outboxStore() *outbox.Store {
+// Engine is for the other packages of this module: programs cannot use what it returns.
+func (s *Store[T]) Engine() *outbox.Store {
 	if s == nil {
 		return nil
 	}
 	return s.engine
-}
-
-func init() {
-	outbox.EngineOf = func(store any) *outbox.Store {
-		if s, ok := store.(interface{ outboxStore() *outbox.Store }); ok {
-			return s.outboxStore()
-		}
-		return nil
-	}
 }
 
 // copyEntity is a [view.CopyEntity].
@@ -293,7 +284,7 @@ func (s *Store[T]) Repair(ctx context.Context, key keys.Key, rows ...RowRef) err
 	}
 	ctx, span := s.engine.Begin(ctx, "repair")
 	defer span.End()
-	err := withPlan(s.engine.Repair(ctx, key, refs...))
+	err := s.engine.Repair(ctx, key, refs...)
 	span.Fail(err)
 	return err
 }

@@ -160,7 +160,6 @@ func (b *storeBatch) commit(ctx context.Context) ([]txn.Record, error) {
 	if !errors.As(err, &failed) {
 		failed = &outcome.BatchError{Op: ins[0].Op, Key: ins[0].Key, Err: err}
 	}
-	failed.Err = withPlan(failed.Err)
 	if errors.Is(err, ErrOutcomeUnknown) {
 		b.err = failed
 	}
@@ -193,12 +192,12 @@ func (s *Store[T]) Bulk(ctx context.Context, ops iter.Seq[StoreOp[T]], opts *Bul
 	var report BulkReport[StoreOp[T]]
 	ctx, span := s.engine.Begin(ctx, "bulk")
 	defer span.End()
-	b := outbox.NewBulk(s.engine, parallel, func(c txn.BulkCounts) {
-		if report.BulkProgress = BulkProgress(c); progress != nil {
-			progress(c)
+	b := outbox.NewBulk(s.engine, parallel, func(p BulkProgress) {
+		if report.BulkProgress = p; progress != nil {
+			progress(p)
 		}
 	}, func(index int, key keys.Key, source any, err error) {
-		report.Failures = append(report.Failures, BulkFailure[StoreOp[T]]{index, key, StoreOp[T]{source.(storeOp)}, withPlan(err)})
+		report.Failures = append(report.Failures, BulkFailure[StoreOp[T]]{Index: index, Key: key, Op: StoreOp[T]{source.(storeOp)}, Err: err})
 	})
 	defer b.Wait() // also if ops panics
 	var ended error
@@ -210,7 +209,7 @@ func (s *Store[T]) Bulk(ctx context.Context, ops iter.Seq[StoreOp[T]], opts *Bul
 		b.Add(ctx, in, op.op, err)
 	}
 	b.Flush(ctx)
-	err = report.failure(ended)
+	err = bulkError(&report, ended)
 	span.Fail(err)
 	return report, err
 }

@@ -1,125 +1,36 @@
 package patterns
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/outbox"
-	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
-// Explanation is how a [Store] carries out an operation if nothing fails and no other
-// client interferes. Print it: it reads like a database's EXPLAIN. The verb %+v also
-// prints the rows' keys.
-type Explanation struct {
-	Op    string // "insert", "put", "update", "delete" or "repair"
-	Steps []Step // in order
+type (
+	// Explanation is how a [Store] carries out an operation if nothing fails and no other client
+	// interferes. Print it: it reads like a database's EXPLAIN. The verb %+v also prints the rows' keys.
+	Explanation = outcome.Explanation
 
-	// Requests made by the steps. Each is billed as one transaction, and so is an entity
-	// group transaction.
-	Requests int
+	// Step is a part of an operation. It begins when the step before it has ended.
+	Step = outcome.Step
 
-	// RoundTrips is how many times the operation waits for a request or for several concurrent
-	// ones, if all of them take equally long. It depends on StoreOptions.Parallel. For the Plan
-	// of a [PlanError] of several entities the rows of all are counted like those of one.
-	RoundTrips int
+	// StepRow is a row that a step reads or writes.
+	StepRow = outcome.StepRow
 
-	// Entities written by the steps. The scalability targets count these, and the reads.
-	Entities int
-}
+	// When is how a step relates to the change of the primary: [Before], [Atomic] or [Eventual].
+	When = outcome.When
 
-// Step is a part of an operation. It begins when the step before it has ended.
-type Step struct {
-	Title      string
-	Requests   int
-	RoundTrips int // as those of the Explanation
-	When       When
-	Rows       []StepRow // what it reads or writes, if that are rows
-}
-
-// When is how a step relates to the change of the primary.
-type When int
+	// PlanError is an operation that was refused because its transaction would exceed a limit.
+	// Nothing was written. It has the plan.
+	PlanError = outcome.PlanError
+)
 
 const (
-	Before   When = iota // executed first; it changes no entity
-	Atomic               // one transaction: all of it is applied or nothing
-	Eventual             // executed immediately afterwards; after a crash, by a worker
+	Before   = outcome.Before   // executed first; it changes no entity
+	Atomic   = outcome.Atomic   // one transaction: all of it is applied or nothing
+	Eventual = outcome.Eventual // executed immediately afterwards; after a crash, by a worker
 )
-
-// String returns "before", "atomic" or "eventual".
-func (w When) String() string {
-	switch w {
-	case Before:
-		return "before"
-	case Atomic:
-		return "atomic"
-	case Eventual:
-		return "eventual"
-	}
-	return fmt.Sprintf("When(%d)", int(w))
-}
-
-// StepRow is a row that a step reads or writes.
-type StepRow struct {
-	View   string // "" for the primary and for the Store's own rows
-	Action string // "insert copy", "read list", …
-	Key    keys.Key
-}
-
-// String returns the plan as text, without keys.
-func (e *Explanation) String() string { return e.text(false) }
-
-// Format adds the keys for %+v only.
-func (e *Explanation) Format(f fmt.State, verb rune) {
-	io.WriteString(f, e.text(verb == 'v' && f.Flag('+')))
-}
-
-// LogValue keeps the keys out of logs: [slog.TextHandler] formats with %+v.
-func (e *Explanation) LogValue() slog.Value { return slog.StringValue(e.String()) }
-
-func (e *Explanation) text(withKeys bool) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s in %s, %s written\n", e.Op, count(e.Requests, "transaction"), count(e.RoundTrips, "round trip"), count(e.Entities, "entity"))
-	for i, s := range e.Steps {
-		fmt.Fprintf(&b, "%d. %-8s  %s: %s", i+1, s.When, s.Title, count(s.Requests, "request"))
-		if s.RoundTrips > 1 {
-			fmt.Fprintf(&b, " in %s", count(s.RoundTrips, "round trip"))
-		}
-		b.WriteByte('\n')
-		equal := 0
-		for j, r := range s.Rows {
-			if equal++; !withKeys && j+1 < len(s.Rows) && s.Rows[j+1].Action == r.Action && s.Rows[j+1].View == r.View {
-				continue
-			}
-			fmt.Fprintf(&b, "             %s", r.Action)
-			if r.View != "" {
-				fmt.Fprintf(&b, " of %s", r.View)
-			}
-			if equal > 1 && !withKeys {
-				fmt.Fprintf(&b, ", %d times", equal)
-			}
-			if withKeys {
-				fmt.Fprintf(&b, " at %q/%q", r.Key.Partition, r.Key.Row)
-			}
-			equal = 0
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
-}
-
-func count(n int, noun string) string {
-	switch {
-	case n == 1:
-		return "1 " + noun
-	case strings.HasSuffix(noun, "y"):
-		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(noun, "y"))
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
 
 // Explain returns what op would do, without a request.
 //
@@ -179,40 +90,5 @@ func (s *Store[T]) ExplainChange(was, now *T) (*Explanation, error) {
 }
 
 func (s *Store[T]) explain(q *outbox.Question) (*Explanation, error) {
-	e, err := s.engine.Explain(q)
-	if err != nil {
-		return nil, err
-	}
-	return explanation(e), nil
-}
-
-// explanation returns the public form of e.
-func explanation(e *outbox.Explanation) *Explanation {
-	out := &Explanation{Op: e.Op, Requests: e.Requests, RoundTrips: e.RoundTrips, Entities: e.Entities}
-	for _, s := range e.Steps {
-		step := Step{Title: s.Title, Requests: s.Requests, RoundTrips: s.RoundTrips, When: When(s.When)}
-		for _, r := range s.Rows {
-			step.Rows = append(step.Rows, StepRow(r))
-		}
-		out.Steps = append(out.Steps, step)
-	}
-	return out
-}
-
-// PlanError is an operation that was refused because its transaction would exceed a
-// limit. Nothing was written.
-type PlanError struct {
-	Plan *Explanation
-	Err  error
-}
-
-func (e *PlanError) Error() string { return fmt.Sprintf("%v; the plan was\n%v", e.Err, e.Plan) }
-func (e *PlanError) Unwrap() error { return e.Err }
-
-// withPlan turns the engine's error of a transaction that is too large into a PlanError.
-func withPlan(err error) error {
-	if e, ok := errors.AsType[*outbox.TooLargeError](err); ok {
-		return fmt.Errorf("%s: %w", e.Plan.Op, &PlanError{explanation(e.Plan), e.Err})
-	}
-	return err
+	return s.engine.Explain(q)
 }

@@ -173,5 +173,5 @@ func doOp(ctx context.Context, engine *outbox.Store, op *storeOp) (txn.Record, e
 	defer span.End()
 	r, err := engine.Run(ctx, in)
 	span.Fail(err)
-	return r, withPlan(err)
+	return r, err
 }

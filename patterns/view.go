@@ -13,7 +13,7 @@ import (
 // View defines which rows are derived from a primary entity: copies under other keys,
 // memberships in lists, properties inside other entities. A [Store] keeps them up to
 // date. Make a View with [NewView], or with package secondaryindex, indexentity or
-// denormalize.
+// denormalize: View is no extension point, and may get more methods.
 //
 // A View may also have a method Shape() Shape, which [NewStore] calls once. A View
 // without it makes copies in the primary's own table. A Store calls the methods of a View
@@ -309,10 +309,14 @@ func engineView[T any](v View[T]) (*view.View, error) {
 		if shaped, ok := v.(interface{ Shape() Shape }); ok {
 			s = shaped.Shape()
 		}
+		var layout view.Layout
+		if l, ok := v.(interface{ Layout() view.Layout }); ok {
+			layout = l.Layout()
+		}
 		return v.Name(), view.Shape{
 			Kind: view.Kind(s.Kind), Target: s.Target, Remote: s.Remote, List: s.List,
 			Plain: s.Plain, Owner: s.Owner, Adopt: view.Adopt(s.Adopt), Version: s.Version,
-			Layout: view.LayoutOf(v),
+			Layout: layout,
 		}
 	}, func(e any) ([]view.Row, error) {
 		rows, err := v.Rows(e.(*T))

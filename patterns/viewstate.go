@@ -2,31 +2,14 @@ package patterns
 
 import (
 	"context"
-	"time"
 
 	"github.com/azpatterns/azpatterns/internal/outbox"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
-// ViewState is what the table records about the state of a view.
-//
-// Backfill of package reindex records it. The documentation of that package describes how a view
-// is added, changed and removed while programs of two versions run. The state does not depend on
-// [StoreOptions.Building], which is an option of each program.
-type ViewState struct {
-	View string // its name
-
-	// State is [ViewBuilding], [ViewReady], [ViewRetiring], or "" if the table has no record,
-	// so it is unknown whether all entities have their rows.
-	State string
-
-	// Since is when the state was recorded, by the clock of the service. It is zero if there
-	// is no record.
-	Since time.Time
-
-	// OtherDefinition means that the state is that of another definition of the view, under
-	// the same name; see [Shape.Version].
-	OtherDefinition bool
-}
+// ViewState is what the table records about the state of a view: [ViewBuilding], [ViewReady],
+// [ViewRetiring], or nothing.
+type ViewState = outcome.ViewState
 
 // The states of a view.
 const (
@@ -39,15 +22,7 @@ const (
 // [StoreOptions.Views], followed by those of retired views that are not in Views. The states
 // are what [Store.SetViewState] has recorded; ViewStates does not check any rows. One request.
 func (s *Store[T]) ViewStates(ctx context.Context) ([]ViewState, error) {
-	states, err := s.engine.ViewStates(ctx)
-	if err != nil {
-		return nil, err
-	}
-	public := make([]ViewState, len(states))
-	for i, state := range states {
-		public[i] = ViewState(state)
-	}
-	return public, nil
+	return s.engine.ViewStates(ctx)
 }
 
 // SetViewState records the state of a view in the table, in a row with the partition key

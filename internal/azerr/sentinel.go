@@ -1,7 +1,5 @@
 package azerr
 
-
-
 // The sentinels of the library that more than one package returns. Package patterns
 // exports those that callers match.
 var (

@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/outcome"
@@ -25,7 +24,7 @@ const maxQueued = 512 * wire.MaxBatchOps
 // methods must not be called concurrently.
 type Bulk struct {
 	store    *Store
-	progress func(txn.BulkCounts)
+	progress func(outcome.BulkProgress)
 	failed   func(index int, key keys.Key, source any, err error)
 	slots    chan struct{} // one token for each queue that is worked off
 	working  sync.WaitGroup
@@ -35,7 +34,7 @@ type Bulk struct {
 	queues  map[string]*bulkQueue
 	pruneAt int // how many queues there may be before idle ones are removed
 	queued  int
-	counts  txn.BulkCounts
+	counts  outcome.BulkProgress
 	fit     int // how many operations are likely to fit into a transaction
 }
 
@@ -56,7 +55,7 @@ type bulkQueue struct {
 // NewBulk returns a Bulk that carries out operations of at most parallel partitions at a
 // time. It calls progress after each transaction, and failed for each operation that was not
 // applied or whose outcome is unknown. Calls do not overlap.
-func NewBulk(s *Store, parallel int, progress func(txn.BulkCounts), failed func(index int, key keys.Key, source any, err error)) *Bulk {
+func NewBulk(s *Store, parallel int, progress func(outcome.BulkProgress), failed func(index int, key keys.Key, source any, err error)) *Bulk {
 	b := &Bulk{
 		store: s, progress: progress, failed: failed, slots: make(chan struct{}, parallel),
 		queues: map[string]*bulkQueue{}, pruneAt: 2 * wire.MaxBatchOps, fit: wire.MaxBatchOps,

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -134,13 +135,13 @@ func TestATransactionOfMoreThan4MiBIsRefusedWithThePlan(t *testing.T) {
 			log := b.Requests()
 			before, sent = sent, log[len(log)-1].RequestBytes
 		}
-		if row := sent - before; sent > patterns.MaxBatchBytes || sent+row <= patterns.MaxBatchBytes {
+		if row := sent - before; sent > wire.MaxBatchBytes || sent+row <= wire.MaxBatchBytes {
 			t.Errorf("%d bytes were sent, and a row of %d more refused", sent, row)
 		}
 		b.ResetRequests()
 		h.ID = "2"
 		_, err = s.Insert(t.Context(), h)
-		wantTooLarge(t, b, n+1, fmt.Sprint(patterns.MaxBatchBytes, " bytes"), err)
+		wantTooLarge(t, b, n+1, fmt.Sprint(wire.MaxBatchBytes, " bytes"), err)
 	})
 }
 

@@ -9,56 +9,19 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
-
-// Explanation is how an operation is carried out if nothing fails.
-type Explanation struct {
-	Op         string
-	Steps      []Step
-	Requests   int
-	RoundTrips int
-	Entities   int
-
-	limit int // requests in flight
-}
-
-// Step is a part of an operation.
-type Step struct {
-	Title      string
-	Requests   int
-	RoundTrips int
-	When       When
-	Rows       []StepRow
-}
-
-// When is how a step relates to the transaction that changes the primary.
-type When int
-
-const (
-	Before   When = iota // executed first; it changes no entity
-	Atomic               // part of the transaction
-	Eventual             // executed after the transaction
-)
-
-// StepRow is a row that a step reads or writes.
-type StepRow struct {
-	View   string
-	Action string
-	Key    keys.Key
-}
-
-// TooLargeError is an operation whose transaction would exceed a limit.
-type TooLargeError struct {
-	Plan *Explanation
-	Err  error
-}
-
-func (e *TooLargeError) Error() string { return e.Plan.Op + ": " + e.Err.Error() }
-func (e *TooLargeError) Unwrap() error { return e.Err }
 
 // tooLarge adds the plan to the error of a transaction.
 func (t *transaction) tooLarge(err error) error {
-	return &TooLargeError{t.explain(), err}
+	plan := t.explain()
+	return fmt.Errorf("%s: %w", plan.Op, &outcome.PlanError{Plan: plan, Err: err})
+}
+
+// explanation is an Explanation in the making.
+type explanation struct {
+	outcome.Explanation
+	limit int // requests in flight
 }
 
 // Question is an operation to explain.
@@ -80,7 +43,7 @@ type Question struct {
 
 // Explain returns how the operation is carried out. It makes no request. An error of q.Next is
 // returned as it is.
-func (s *Store) Explain(q *Question) (*Explanation, error) {
+func (s *Store) Explain(q *Question) (*outcome.Explanation, error) {
 	op := &operation{Intent: &Intent{Op: q.Op, Key: q.Key, Known: !q.Read}}
 	if q.Was != nil || q.Assume {
 		op.was = &txn.Record{Value: q.Was}
@@ -138,15 +101,15 @@ func (s *Store) rowsOfVersion(op *operation, version any) ([]view.Derived, error
 }
 
 // step adds a step of independent requests.
-func (x *Explanation) step(when When, title string, requests int, rows ...StepRow) {
+func (x *explanation) step(when outcome.When, title string, requests int, rows ...outcome.StepRow) {
 	x.steps(when, title, requests, (requests+x.limit-1)/x.limit, rows...)
 }
 
-func (x *Explanation) steps(when When, title string, requests, trips int, rows ...StepRow) {
-	x.Steps = append(x.Steps, Step{Title: title, Requests: requests, RoundTrips: trips, When: when, Rows: rows})
+func (x *explanation) steps(when outcome.When, title string, requests, trips int, rows ...outcome.StepRow) {
+	x.Steps = append(x.Steps, outcome.Step{Title: title, Requests: requests, RoundTrips: trips, When: when, Rows: rows})
 	x.Requests += requests
 	x.RoundTrips += trips
-	if when != Before {
+	if when != outcome.Before {
 		for _, r := range rows {
 			if !strings.HasPrefix(r.Action, "read") {
 				x.Entities++
@@ -156,28 +119,28 @@ func (x *Explanation) steps(when When, title string, requests, trips int, rows .
 }
 
 // explain lists the steps of the transaction.
-func (t *transaction) explain() *Explanation {
-	x := &Explanation{Op: t.name(), limit: t.store.Parallel}
-	var read []StepRow
+func (t *transaction) explain() *outcome.Explanation {
+	x := &explanation{Explanation: outcome.Explanation{Op: t.name()}, limit: t.store.Parallel}
+	var read []outcome.StepRow
 	var remote []view.Diff
 	for _, op := range t.ops {
 		if !op.Known {
-			read = append(read, StepRow{Action: "read primary", Key: op.Key})
+			read = append(read, outcome.StepRow{Action: "read primary", Key: op.Key})
 		}
 		remote = append(remote, op.remote...)
 	}
 	if len(read) > 0 {
-		x.step(Before, "read", len(read), read...)
+		x.step(outcome.Before, "read", len(read), read...)
 	}
 	if t.changesNothing() {
-		return x // there is nothing to delete
+		return &x.Explanation // there is nothing to delete
 	}
-	var taken []StepRow
+	var taken []outcome.StepRow
 	for _, d := range t.taken() {
-		taken = append(taken, StepRow{d.View.Name, "check copy", d.Key})
+		taken = append(taken, outcome.StepRow{View: d.View.Name, Action: "check copy", Key: d.Key})
 	}
 	if len(taken) > 0 {
-		x.steps(Before, "check that no other entity has the value", len(taken), len(taken), taken...)
+		x.steps(outcome.Before, "check that no other entity has the value", len(taken), len(taken), taken...)
 	}
 	if !t.repairsRows() {
 		x.readLocal(t)
@@ -188,58 +151,58 @@ func (t *transaction) explain() *Explanation {
 	}
 	x.transaction(t, outbox)
 	if t.store.Later && len(outbox) > 0 {
-		var rows []StepRow
+		var rows []outcome.StepRow
 		for i := range remote {
 			rows = append(rows, writeOf(&remote[i]))
 		}
-		x.step(Eventual, "a worker does the rest", 0, rows...)
-		return x
+		x.step(outcome.Eventual, "a worker does the rest", 0, rows...)
+		return &x.Explanation
 	}
 	if len(remote) > 0 {
 		x.drain(t, remote)
 	}
 	switch len(outbox) {
 	case 0:
-		return x
+		return &x.Explanation
 	case 1:
-		x.step(Eventual, "delete the outbox row", 1)
+		x.step(outcome.Eventual, "delete the outbox row", 1)
 	default:
-		x.step(Eventual, "delete the outbox rows", 1)
+		x.step(outcome.Eventual, "delete the outbox rows", 1)
 	}
-	x.step(Eventual, "delete the message", 1)
-	return x
+	x.step(outcome.Eventual, "delete the message", 1)
+	return &x.Explanation
 }
 
 // readLocal lists the rows that are read in order to be changed.
-func (x *Explanation) readLocal(t *transaction) {
-	var rows []StepRow
+func (x *explanation) readLocal(t *transaction) {
+	var rows []outcome.StepRow
 	for i := range t.local {
 		if r := &t.local[i]; t.check || !r.Blind() {
-			rows = append(rows, StepRow{r.Diffs[0].View.Name, "read " + rowName(r.Diffs[0].View), r.Key})
+			rows = append(rows, outcome.StepRow{View: r.Diffs[0].View.Name, Action: "read " + rowName(r.Diffs[0].View), Key: r.Key})
 		}
 	}
 	if len(rows) > 0 {
-		x.step(Before, "read what is to be changed", len(rows), rows...)
+		x.step(outcome.Before, "read what is to be changed", len(rows), rows...)
 	}
 }
 
 // prepare lists what a writer does before a transaction with outbox rows.
-func (x *Explanation) prepare(remote []view.Diff) {
+func (x *explanation) prepare(remote []view.Diff) {
 	title := "put a message in the outbox queue"
-	var rows []StepRow
+	var rows []outcome.StepRow
 	for i := range remote {
 		if d := &remote[i]; d.Unique() {
-			rows = append(rows, StepRow{d.View.Name, "reserve copy", d.Key})
+			rows = append(rows, outcome.StepRow{View: d.View.Name, Action: "reserve copy", Key: d.Key})
 		}
 	}
 	if len(rows) > 0 {
 		title += ", reserve unique rows"
 	}
-	x.step(Before, title, 1+len(rows), rows...)
+	x.step(outcome.Before, title, 1+len(rows), rows...)
 }
 
-func (x *Explanation) transaction(t *transaction, outbox []*operation) {
-	var rows []StepRow
+func (x *explanation) transaction(t *transaction, outbox []*operation) {
+	var rows []outcome.StepRow
 	for _, op := range t.changed {
 		verb := "replace"
 		switch {
@@ -248,25 +211,25 @@ func (x *Explanation) transaction(t *transaction, outbox []*operation) {
 		case op.now == nil:
 			verb = "delete"
 		}
-		rows = append(rows, StepRow{Action: verb + " primary", Key: op.Key})
+		rows = append(rows, outcome.StepRow{Action: verb + " primary", Key: op.Key})
 	}
 	for i := range t.local {
 		d := &t.local[i].Diffs[0]
-		rows = append(rows, StepRow{d.View.Name, verbOf(d) + " " + rowName(d.View), d.Key})
+		rows = append(rows, outcome.StepRow{View: d.View.Name, Action: verbOf(d) + " " + rowName(d.View), Key: d.Key})
 	}
 	for _, op := range outbox {
-		rows = append(rows, StepRow{Action: "insert outbox row", Key: recordKey(op.Key.Partition, "…")})
+		rows = append(rows, outcome.StepRow{Action: "insert outbox row", Key: recordKey(op.Key.Partition, "…")})
 	}
 	noun := "rows"
 	if len(rows) == 1 {
 		noun = "row"
 	}
-	x.step(Atomic, fmt.Sprintf("transaction of %d %s", len(rows), noun), 1, rows...)
+	x.step(outcome.Atomic, fmt.Sprintf("transaction of %d %s", len(rows), noun), 1, rows...)
 }
 
 // drain lists what a writer does for the remote rows if no other client interferes.
-func (x *Explanation) drain(t *transaction, remote []view.Diff) {
-	var reads, writes []StepRow
+func (x *explanation) drain(t *transaction, remote []view.Diff) {
+	var reads, writes []outcome.StepRow
 	read := 0                        // rows, each with its mark
 	free := make([]int, x.limit)     // when the next write can begin, in round trips
 	released := map[keys.Key]bool{}  // the primaries that release a unique row
@@ -274,7 +237,7 @@ func (x *Explanation) drain(t *transaction, remote []view.Diff) {
 	for i := range remote {
 		d := &remote[i]
 		name := rowName(d.View)
-		row := StepRow{d.View.Name, "read " + name, d.Key}
+		row := outcome.StepRow{View: d.View.Name, Action: "read " + name, Key: d.Key}
 		_, table := t.store.tableOf(d.View)
 		took := 1
 		_, found := t.of(d.Primary).Found[d.Ref(d.View)]
@@ -305,20 +268,20 @@ func (x *Explanation) drain(t *transaction, remote []view.Diff) {
 		}
 	}
 	if len(reads) > 0 {
-		x.steps(Eventual, "read what is to be changed", len(reads), (read+x.limit-1)/x.limit, reads...)
+		x.steps(outcome.Eventual, "read what is to be changed", len(reads), (read+x.limit-1)/x.limit, reads...)
 	}
 	if len(released) > 0 {
-		x.step(Eventual, "read the primary, to release rows", len(released))
+		x.step(outcome.Eventual, "read the primary, to release rows", len(released))
 	}
-	x.steps(Eventual, "write the rows elsewhere", len(writes), slices.Max(free), writes...)
+	x.steps(outcome.Eventual, "write the rows elsewhere", len(writes), slices.Max(free), writes...)
 	if len(unchecked) > 0 {
-		x.step(Eventual, "check that the primary is unchanged", len(unchecked))
+		x.step(outcome.Eventual, "check that the primary is unchanged", len(unchecked))
 	}
 }
 
 // writeOf is the write of a remote row.
-func writeOf(d *view.Diff) StepRow {
-	return StepRow{d.View.Name, verbOf(d) + " " + rowName(d.View), d.Key}
+func writeOf(d *view.Diff) outcome.StepRow {
+	return outcome.StepRow{View: d.View.Name, Action: verbOf(d) + " " + rowName(d.View), Key: d.Key}
 }
 
 // verbOf is what a change does to the row.

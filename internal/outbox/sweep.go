@@ -13,35 +13,13 @@ import (
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/outcome"
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// SweepOptions are the options of a sweep; package patterns documents them.
-type SweepOptions struct {
-	Partitions []string
-	OlderThan  time.Duration
-	DryRun     bool
-	Progress   func(SweepReport)
-}
-
-// SweepReport counts what a sweep found and did.
-type SweepReport struct {
-	Young    int
-	Drained  int
-	Released int
-	Removed  int
-	Failures []SweepFailure
-}
-
-// SweepFailure is a row that could not be processed.
-type SweepFailure struct {
-	Key keys.Key
-	Err error
-}
-
 // Sweep completes operations whose message was lost, and releases reservations that
 // their operations left behind.
-func (s *Store) Sweep(ctx context.Context, opts SweepOptions) (SweepReport, error) {
+func (s *Store) Sweep(ctx context.Context, opts outcome.SweepOptions) (outcome.SweepReport, error) {
 	sw := &sweep{SweepOptions: opts, store: s}
 	if sw.OlderThan < s.Grace {
 		sw.OlderThan = 2 * s.Grace
@@ -68,12 +46,12 @@ func (s *Store) Sweep(ctx context.Context, opts SweepOptions) (SweepReport, erro
 }
 
 type sweep struct {
-	SweepOptions
+	outcome.SweepOptions
 	store *Store
 	group errgroup.Group
 
 	mu     sync.Mutex // guards report, and serializes calls of Progress
-	report SweepReport
+	report outcome.SweepReport
 }
 
 var reservedFilter = query.Prop(view.PropOp).Gt("")
@@ -125,7 +103,7 @@ func (sw *sweep) record(ctx context.Context, row fetch.Entry) {
 	old := sw.store.Table.Client.Age(row.Timestamp)
 	completed := row.Text(view.PropState) != statePending
 	if old < sw.OlderThan || completed && old < sw.store.Expiry {
-		sw.count(row.Key, nil, func(r *SweepReport) { r.Young++ })
+		sw.count(row.Key, nil, func(r *outcome.SweepReport) { r.Young++ })
 		return
 	}
 	gone := false
@@ -138,7 +116,7 @@ func (sw *sweep) record(ctx context.Context, row fetch.Entry) {
 		}
 		_, err = sw.store.processRecords(ctx, []found{{m, r}}, began)
 		return err
-	}, func(r *SweepReport) {
+	}, func(r *outcome.SweepReport) {
 		switch {
 		case gone:
 			r.Young++
@@ -157,7 +135,7 @@ func (sw *sweep) reservation(ctx context.Context, t *view.Table, row fetch.Entry
 		return // of another store
 	}
 	if t.Client.Age(row.Timestamp) < sw.OlderThan {
-		sw.count(row.Key, nil, func(r *SweepReport) { r.Young++ })
+		sw.count(row.Key, nil, func(r *outcome.SweepReport) { r.Young++ })
 		return
 	}
 	primary := keys.Key{Partition: row.Text(view.PropOwnerPK), Row: row.Text(view.PropOwnerRK)}
@@ -170,11 +148,11 @@ func (sw *sweep) reservation(ctx context.Context, t *view.Table, row fetch.Entry
 		}
 		_, err := sw.store.drain(ctx, &drain{primary: primary, op: op, began: began, refs: refs})
 		return err
-	}, func(r *SweepReport) { r.Released++ })
+	}, func(r *outcome.SweepReport) { r.Released++ })
 }
 
 // do runs work concurrently with the scan, and counts its result.
-func (sw *sweep) do(key keys.Key, work func() error, add func(*SweepReport)) {
+func (sw *sweep) do(key keys.Key, work func() error, add func(*outcome.SweepReport)) {
 	if sw.DryRun {
 		sw.count(key, nil, add)
 		return
@@ -185,11 +163,11 @@ func (sw *sweep) do(key keys.Key, work func() error, add func(*SweepReport)) {
 	})
 }
 
-func (sw *sweep) count(key keys.Key, err error, add func(*SweepReport)) {
+func (sw *sweep) count(key keys.Key, err error, add func(*outcome.SweepReport)) {
 	sw.mu.Lock()
 	defer sw.mu.Unlock()
 	if err != nil {
-		sw.report.Failures = append(sw.report.Failures, SweepFailure{key, err})
+		sw.report.Failures = append(sw.report.Failures, outcome.SweepFailure{Key: key, Err: err})
 	} else {
 		add(&sw.report)
 	}

@@ -10,10 +10,6 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// EngineOf returns the Store in a patterns.Store, nil if there is none. Package patterns
-// sets it, so that its subpackages reach the engine without an exported method.
-var EngineOf func(store any) *Store
-
 // Exact returns s with views that compare rows exactly; see [view.Set.Exact].
 func (s *Store) Exact() *Store {
 	exact := *s

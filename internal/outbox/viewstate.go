@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
@@ -26,14 +25,6 @@ const (
 	ViewRetiring = "retiring"
 )
 
-// ViewState is what the table records about a view.
-type ViewState struct {
-	View            string
-	State           string // "": nothing is recorded
-	Since           time.Time
-	OtherDefinition bool // it is recorded of another definition of the view
-}
-
 // stateRow records the state of a view, at "~azp_view_<name>" in the partition "~azp" of the
 // primaries' table.
 type stateRow struct {
@@ -53,7 +44,7 @@ func stateTable(c *wire.Client) (*txn.Table, error) {
 
 // ViewStates returns the recorded states of the Store's views, then of those that are gone.
 // One request.
-func (s *Store) ViewStates(ctx context.Context) ([]ViewState, error) {
+func (s *Store) ViewStates(ctx context.Context) ([]outcome.ViewState, error) {
 	stored := map[string]fetch.Entry{}
 	f := query.And(query.PartitionKey.Eq(statePartition), query.RowKey.Prefix(stateRowPrefix))
 	for row, err := range fetch.Properties(ctx, s.Table.Client, f, nil) {
@@ -62,11 +53,11 @@ func (s *Store) ViewStates(ctx context.Context) ([]ViewState, error) {
 		}
 		stored[row.Key.Row[len(stateRowPrefix):]] = row
 	}
-	var states []ViewState
+	var states []outcome.ViewState
 	for _, name := range s.Views.Names() {
 		row := stored[name]
 		differs := s.Views.CheckView(view.Listing(row.Text(view.PropViews)), name) != nil
-		states = append(states, ViewState{name, row.Text(view.PropState), row.Timestamp, differs})
+		states = append(states, outcome.ViewState{View: name, State: row.Text(view.PropState), Since: row.Timestamp, OtherDefinition: differs})
 	}
 	return states, nil
 }

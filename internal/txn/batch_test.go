@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -116,8 +117,8 @@ func TestBatchAcceptsUpToFourMebibytes(t *testing.T) {
 					harness.WantError(t, err, patterns.ErrNotFound)
 				}
 			}
-			if n := b.Requests()[0].RequestBytes; n > patterns.MaxBatchBytes || n < patterns.MaxBatchBytes*98/100 {
-				t.Errorf("keys like %.4q: the largest that is sent has %d bytes of %d", row, n, patterns.MaxBatchBytes)
+			if n := b.Requests()[0].RequestBytes; n > wire.MaxBatchBytes || n < wire.MaxBatchBytes*98/100 {
+				t.Errorf("keys like %.4q: the largest that is sent has %d bytes of %d", row, n, wire.MaxBatchBytes)
 			}
 		}
 	})

@@ -24,7 +24,8 @@ const (
 // transactions of different partitions concurrently, those of one partition in order.
 type Bulk struct {
 	table    *Table
-	progress func(BulkCounts)
+	progress func(outcome.BulkProgress)
+	failed   func(index int, key keys.Key, op *Op, err error)
 	slots    chan struct{} // one token for each transaction in flight
 	running  sync.WaitGroup
 
@@ -33,30 +34,8 @@ type Bulk struct {
 	queued      int
 	queuedBytes int
 
-	mu     sync.Mutex // guards report, and serializes calls of progress
-	report BulkReport
-}
-
-// BulkCounts counts operations and requests so far.
-type BulkCounts struct {
-	Taken    int // operations taken from the input
-	Applied  int // operations applied
-	Failed   int // operations not applied, or whose outcome is unknown
-	Requests int // transactions and single operations sent, repeated ones included
-}
-
-// BulkReport is the result of a Bulk.
-type BulkReport struct {
-	BulkCounts
-	Failures []BulkFailure
-}
-
-// BulkFailure is an operation that was not applied, or whose outcome is unknown.
-type BulkFailure struct {
-	Index int // of the operation in the input, from 0
-	Key   keys.Key
-	Op    *Op
-	Err   error
+	mu     sync.Mutex // guards counts, and serializes calls of progress and failed
+	counts outcome.BulkProgress
 }
 
 // queuedOp is an operation of the input that was neither applied nor reported yet.
@@ -80,10 +59,11 @@ type partitionQueue struct {
 func (q *partitionQueue) idle() bool { return len(q.ops) == 0 && len(q.busy) == 0 }
 
 // NewBulk returns a Bulk that has at most parallel requests in flight. After each request
-// it calls progress, if that is not nil; calls do not overlap.
-func NewBulk(t *Table, parallel int, progress func(BulkCounts)) *Bulk {
+// it calls progress, and failed for each operation that was not applied, or whose outcome is
+// unknown; calls do not overlap. index is that of the operation in the input, from 0.
+func NewBulk(t *Table, parallel int, progress func(outcome.BulkProgress), failed func(index int, key keys.Key, op *Op, err error)) *Bulk {
 	return &Bulk{
-		table: t, progress: progress, slots: make(chan struct{}, parallel),
+		table: t, progress: progress, failed: failed, slots: make(chan struct{}, parallel),
 		queues: make(map[string]*partitionQueue), pruneAt: 2 * wire.MaxBatchOps,
 	}
 }
@@ -93,8 +73,8 @@ func NewBulk(t *Table, parallel int, progress func(BulkCounts)) *Bulk {
 // reported.
 func (b *Bulk) Add(ctx context.Context, op *Op) {
 	b.mu.Lock()
-	o := queuedOp{b.report.Taken, op}
-	b.report.Taken++
+	o := queuedOp{b.counts.Taken, op}
+	b.counts.Taken++
 	b.mu.Unlock()
 
 	c, err := b.table.Prepare(op, nil)
@@ -142,9 +122,6 @@ func (b *Bulk) Flush(ctx context.Context) {
 // Wait waits for the transactions in flight.
 func (b *Bulk) Wait() { b.running.Wait() }
 
-// Report is the result so far. Call it after [Bulk.Flush].
-func (b *Bulk) Report() BulkReport { return b.report }
-
 // flushLargest sends about half of what is queued, the fullest transactions first.
 func (b *Bulk) flushLargest(ctx context.Context) {
 	fullest := slices.SortedFunc(maps.Values(b.queues), func(x, y *partitionQueue) int { return y.batch.bytes - x.batch.bytes })
@@ -188,7 +165,7 @@ func (b *Bulk) commit(ctx context.Context, batch *Batch, ops []queuedOp) {
 		}
 		_, err := batch.Commit(ctx)
 		if err == nil {
-			b.record(func(r *BulkReport) { r.Applied += len(ops) }, true)
+			b.record(func() { b.counts.Applied += len(ops) }, true)
 			return
 		}
 		f := new(outcome.BatchError) // err is of another type if nothing was sent
@@ -203,11 +180,11 @@ func (b *Bulk) commit(ctx context.Context, batch *Batch, ops []queuedOp) {
 			ops = ops[i+1:]
 		case isOneRow(f):
 			i := f.Index
-			b.record(func(r *BulkReport) { r.addFailure(ops[i], f.Key, f.Err) }, f.Status != 0)
+			b.record(func() { b.addFailure(ops[i], f.Key, f.Err) }, f.Status != 0)
 			batch.remove(i)
 			ops = append(ops[:i:i], ops[i+1:]...)
 		case n > 1 && f.Index < 0 && errors.Is(err, azerr.ErrTooLarge) && !errors.Is(err, azerr.ErrOutcomeUnknown):
-			b.record(func(*BulkReport) {}, true)
+			b.record(func() {}, true)
 			tail := batch.splitOff(n / 2)
 			b.commit(ctx, batch, ops[:n/2])
 			batch, ops = tail, ops[n/2:]
@@ -225,41 +202,39 @@ func (b *Bulk) send(ctx context.Context, c *Change, o queuedOp) {
 		return
 	}
 	_, err := Send(ctx, b.table.Client, *c)
-	b.record(func(r *BulkReport) {
+	b.record(func() {
 		if err != nil {
-			r.addFailure(o, c.Key(), err)
+			b.addFailure(o, c.Key(), err)
 		} else {
-			r.Applied++
+			b.counts.Applied++
 		}
 	}, !errors.Is(err, azerr.ErrNeedsAccelerate))
 }
 
 func (b *Bulk) failAll(batch *Batch, ops []queuedOp, err error, sent bool) {
-	b.record(func(r *BulkReport) {
+	b.record(func() {
 		for i := range batch.changes {
-			r.addFailure(ops[i], batch.changes[i].Key(), err)
+			b.addFailure(ops[i], batch.changes[i].Key(), err)
 		}
 	}, sent)
 }
 
 func (b *Bulk) fail(key keys.Key, o queuedOp, err error) {
-	b.record(func(r *BulkReport) { r.addFailure(o, key, err) }, false)
+	b.record(func() { b.addFailure(o, key, err) }, false)
 }
 
-// record adds a result to the report and reports progress.
-func (b *Bulk) record(add func(*BulkReport), sent bool) {
+// record adds a result to the counts and reports progress.
+func (b *Bulk) record(add func(), sent bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	add(&b.report)
+	add()
 	if sent {
-		b.report.Requests++
+		b.counts.Requests++
 	}
-	if b.progress != nil {
-		b.progress(b.report.BulkCounts)
-	}
+	b.progress(b.counts)
 }
 
-func (r *BulkReport) addFailure(o queuedOp, key keys.Key, err error) {
-	r.Failed++
-	r.Failures = append(r.Failures, BulkFailure{o.index, key, o.op, err})
+func (b *Bulk) addFailure(o queuedOp, key keys.Key, err error) {
+	b.counts.Failed++
+	b.failed(o.index, key, o.op, err)
 }

@@ -89,10 +89,6 @@ type Layout struct {
 	Has func(keys.Key) bool
 }
 
-// LayoutOf returns the Layout of a view of package secondaryindex, which sets it, so that no method
-// of its type needs to be exported.
-var LayoutOf = func(view any) Layout { return Layout{} }
-
 // OwnerFunc reports whether the row at key is one of a view, and which primary a copy
 // belongs to; the primary of a list is the zero Key. row returns the properties without
 // those of the library, as for [List]. The function must be pure, and safe for concurrent

@@ -38,7 +38,10 @@ var errState = azerr.Errorf("%w: a state of another run", patterns.ErrBadCursor)
 
 // newRun checks a state, and sets the defaults of its options. It makes no request.
 func newRun(store any, s state) (*run, error) {
-	r := &run{state: s, store: outbox.EngineOf(store), views: map[string]*view.View{}, began: time.Now()}
+	r := &run{state: s, views: map[string]*view.View{}, began: time.Now()}
+	if s, ok := store.(interface{ Engine() *outbox.Store }); ok {
+		r.store = s.Engine()
+	}
 	if r.store == nil {
 		return nil, fmt.Errorf("store: %w", patterns.ErrNil)
 	}

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
-	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/reindex"

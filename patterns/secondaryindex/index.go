@@ -184,16 +184,8 @@ func (ix *Index[T]) Shape() patterns.Shape {
 	return s
 }
 
-func init() {
-	view.LayoutOf = func(v any) view.Layout {
-		if ix, ok := v.(interface{ copies() view.Layout }); ok {
-			return ix.copies()
-		}
-		return view.Layout{}
-	}
-}
-
-func (ix *Index[T]) copies() view.Layout { return view.Layout{Only: ix.only, Has: ix.hasKey} }
+// Layout is for the Store: programs cannot use what it returns.
+func (ix *Index[T]) Layout() view.Layout { return view.Layout{Only: ix.only, Has: ix.hasKey} }
 
 // hasKey reports whether a copy can have the key.
 func (ix *Index[T]) hasKey(key keys.Key) bool {

@@ -1,0 +1,127 @@
+package importrules
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// twins are exported structs with the same fields in patterns/... and in internal/..., by package, with the reason for
+// the second one. All others exist once: in patterns/outcome if both need them.
+var twins = map[string]string{
+	"patterns/heat.Figure internal/edm.Text":                         "another thing that has a name and a value",
+	"patterns.CopySpec internal/view.CopySpec":                       "what defines a view has not been moved to a package below the engine",
+	"patterns.MergeSpec internal/view.MergeSpec":                     "see CopySpec",
+	"patterns.OutboxMessage internal/outbox.Message":                 "it names rows of views: see CopySpec",
+	"patterns.QueryOptions internal/fetch.Options":                   "the options of reads have not been moved to a package below the engine",
+	"patterns.Receipt internal/outbox.Receipt":                       "see OutboxMessage",
+	"patterns.RowRef internal/view.RowRef":                           "see CopySpec",
+	"patterns.ScanProgress internal/fetch.Progress":                  "see QueryOptions",
+	"patterns.SharedRows internal/view.SharedRows":                   "see CopySpec",
+	"patterns/storagetest.Key internal/fakeaccount/request.Key":      "the fake account has types of its own",
+	"patterns/storagetest.Targets internal/fakeaccount.Targets":      "see Key",
+	"patterns/wideentity.Options internal/widerow.Options":           "the options of wideentity have not been moved to a package below the engine",
+	"patterns/wideentity.SweepOptions internal/widerow.SweepOptions": "see Options of wideentity",
+	"patterns/wideentity.SweepReport internal/widerow.SweepReport":   "see Options of wideentity",
+}
+
+func TestNoTypeExistsTwice(t *testing.T) {
+	public, internal := structs(t, "patterns"), structs(t, "internal")
+	if len(public) < 100 || len(internal) < 100 {
+		t.Fatalf("%d and %d structs were found", len(public), len(internal))
+	}
+	found := twinsOf(public, internal)
+	for _, pair := range found {
+		if twins[pair] == "" {
+			t.Errorf("%s: two structs with the same fields: keep one, in patterns/outcome if both packages need it", pair)
+		}
+	}
+	for pair := range twins {
+		if !slices.Contains(found, pair) {
+			t.Errorf("%s: remove the exception", pair)
+		}
+	}
+}
+
+func TestTheTestOfTwinsFindsOne(t *testing.T) {
+	public := map[string]string{"patterns.Report": "Done,Failed", "patterns.Pair": "A,B"}
+	internal := map[string]string{"internal/x.report": "Done,Failed", "internal/x.Other": "Done"}
+	if got := twinsOf(public, internal); !slices.Equal(got, []string{"patterns.Report internal/x.report"}) {
+		t.Errorf("found %v", got)
+	}
+}
+
+// twinsOf returns the pairs of structs with the same fields.
+func twinsOf(public, internal map[string]string) (pairs []string) {
+	for a, fields := range public {
+		for b, others := range internal {
+			if fields == others {
+				pairs = append(pairs, a+" "+b)
+			}
+		}
+	}
+	return pairs
+}
+
+// structs returns the sorted names of the fields of every struct with at least two fields in the packages below root,
+// those of tests excepted. In patterns only exported structs count.
+func structs(t *testing.T, root string) map[string]string {
+	found := map[string]string{}
+	err := filepath.WalkDir(filepath.Join("../..", root), func(file string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
+			return err
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		if err != nil {
+			return err
+		}
+		dir, err := filepath.Rel("../..", filepath.Dir(file))
+		if err != nil {
+			return err
+		}
+		for _, decl := range parsed.Decls {
+			decl, ok := decl.(*ast.GenDecl)
+			if !ok {
+				continue
+			}
+			for _, spec := range decl.Specs {
+				spec, ok := spec.(*ast.TypeSpec)
+				if !ok || root == "patterns" && !spec.Name.IsExported() {
+					continue
+				}
+				of, ok := spec.Type.(*ast.StructType)
+				if !ok {
+					continue
+				}
+				if fields := fieldsOf(of); len(fields) > 1 {
+					found[filepath.ToSlash(dir)+"."+spec.Name.Name] = strings.Join(fields, ",")
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// fieldsOf returns the sorted names of the fields; that of an embedded field is its type.
+func fieldsOf(of *ast.StructType) (fields []string) {
+	for _, f := range of.Fields.List {
+		for _, name := range f.Names {
+			fields = append(fields, name.Name)
+		}
+		if len(f.Names) == 0 {
+			fields = append(fields, types.ExprString(f.Type))
+		}
+	}
+	slices.Sort(fields)
+	return fields
+}

@@ -1,0 +1,28 @@
+package outcome
+
+import "github.com/azpatterns/azpatterns/keys"
+
+// BulkProgress counts operations and requests so far.
+type BulkProgress struct {
+	Taken    int // operations taken from the input
+	Applied  int // operations applied
+	Failed   int // operations not applied, or whose outcome is unknown
+	Requests int // transactions and single operations sent, repeated ones included
+}
+
+// BulkReport is the result of Bulk of a patterns.Table, whose operations O are of type patterns.Op, or
+// of a patterns.Store, whose operations are of type patterns.StoreOp. Its size grows with the number of
+// failures, not with the number of operations.
+type BulkReport[O any] struct {
+	BulkProgress
+	Failures []BulkFailure[O] // in no order
+}
+
+// BulkFailure is an operation that was not applied. Err matches patterns.ErrOutcomeUnknown if it
+// may have been applied.
+type BulkFailure[O any] struct {
+	Index int      // of the operation in the input, from 0
+	Key   keys.Key // zero if the operation has no valid key
+	Op    O        // as it was in the input: it refers to the same value
+	Err   error
+}
