@@ -50,12 +50,14 @@ type View[T any] interface {
 // Shape is what all rows of a view have in common. The zero Shape is: copies in the
 // primary's own table.
 type Shape struct {
-	Kind RowKind
+	Kind view.Kind // [Copies], [Members] or [Merges]
 
 	// Target contains the rows. nil is the primary's own table: rows in the primary's own
 	// partition are then local, that is, they change in one transaction with the primary.
 	// All other rows are remote: they are updated through the outbox.
-	Target Target
+	//
+	// Make it with [TableTarget]; pattern packages have others. No other type is accepted.
+	Target view.Target
 
 	// Remote means that the view has rows outside the primary's partition, so that
 	// [NewStore] can require an outbox. A view with a Target needs no Remote. Without it
@@ -98,47 +100,34 @@ type Shape struct {
 // If the old version does not imply the row, that holds only for a remote copy that is not
 // unique: any other could be that of another primary with the same properties. So is a list that [Shape.Owner] recognizes; its members stay.
 // Adopt selects what becomes of a copy that differs. A row that is no list never becomes one.
-type Adopt int
+type Adopt = view.Adopt
 
 const (
 	// AdoptEqual refuses a row that differs, with [*DuplicateError].
-	AdoptEqual Adopt = iota
+	AdoptEqual = view.AdoptEqual
 
 	// AdoptOverwrite overwrites a copy that differs. It loses what is stored there, even if
 	// that is a row of another primary or no copy at all.
-	AdoptOverwrite
+	AdoptOverwrite = view.AdoptOverwrite
 
 	// AdoptLeave does not touch a row that differs, and the operation succeeds. The primary
 	// is then missing from the index, whose readers skip the row. A local copy is read
 	// before it is changed, which is one request more for each.
-	AdoptLeave
+	AdoptLeave = view.AdoptLeave
 )
 
-// Target contains the rows of a view that are not in the primary's own table. Make one
-// with [TableTarget]; pattern packages bring others. Types from outside this module do
-// not work as a Target. A Target is safe for concurrent use.
-type Target interface {
-	// ID identifies the target: Targets with the same ID contain the same rows.
-	ID() string
-}
-
-// TableTarget returns a Target that is another table, which may be in another account.
-// id identifies it; it must be the same in every process, and not "".
-func TableTarget(id string, client *aztables.Client) Target {
+// TableTarget returns another table, which may be in another account, for [Shape.Target]. id
+// identifies it; it must be the same in every process, and not "". It is safe for concurrent use.
+func TableTarget(id string, client *aztables.Client) view.Target {
 	return view.NewTable(id, wire.NewClient(client))
 }
 
-// RowKind is what a derived row is.
-type RowKind int
-
+// What a derived row is, for [Shape].Kind.
 const (
-	Copies  RowKind = iota // the primary's properties under another key: a secondary index
-	Members                // membership in a list: an index entity
-	Merges                 // properties inside another entity: denormalisation
+	Copies  = view.Copies  // the primary's properties under another key: a secondary index
+	Members = view.Members // membership in a list: an index entity
+	Merges  = view.Merges  // properties inside another entity: denormalisation
 )
-
-// String returns the name of one row of the kind.
-func (k RowKind) String() string { return view.Kind(k).String() }
 
 // NewView returns a View whose rows the function rows returns; see [View.Rows] for its
 // contract. [NewStore] refuses it with [ErrNil] if rows is nil.
@@ -165,7 +154,7 @@ type DerivedRow struct{ row view.Row }
 func (d DerivedRow) Key() keys.Key { return d.row.Key }
 
 // Kind is what the row is.
-func (d DerivedRow) Kind() RowKind { return RowKind(d.row.Kind) }
+func (d DerivedRow) Kind() view.Kind { return d.row.Kind }
 
 // CopySpec is how much of the primary a copy contains, and whether its key is unique.
 type CopySpec struct {
@@ -314,8 +303,8 @@ func engineView[T any](v View[T]) (*view.View, error) {
 			layout = l.Layout()
 		}
 		return v.Name(), view.Shape{
-			Kind: view.Kind(s.Kind), Target: s.Target, Remote: s.Remote, List: s.List,
-			Plain: s.Plain, Owner: s.Owner, Adopt: view.Adopt(s.Adopt), Version: s.Version,
+			Kind: s.Kind, Target: s.Target, Remote: s.Remote, List: s.List,
+			Plain: s.Plain, Owner: s.Owner, Adopt: s.Adopt, Version: s.Version,
 			Layout: layout,
 		}
 	}, func(e any) ([]view.Row, error) {
