@@ -211,7 +211,8 @@ func (e *PlanError) Unwrap() error { return e.Err }
 
 // withPlan turns the engine's error of a transaction that is too large into a PlanError.
 func withPlan(err error) error {
-	if e, ok := errors.AsType[*outbox.TooLargeError](err); ok {
+	var e *outbox.TooLargeError
+	if errors.As(err, &e) {
 		return fmt.Errorf("%s: %w", e.Plan.Op, &PlanError{explanation(e.Plan), e.Err})
 	}
 	return err

@@ -253,8 +253,8 @@ func TestAppendNamesThePropertyThatCannotBeStored(t *testing.T) {
 			continue
 		}
 		out, err := codec.Append(dst, c.entity, Envelope{PartitionKey: "p", RowKey: "r"})
-		e, ok := errors.AsType[*PropertyError](err)
-		if !ok || e.Property != c.property || errors.Is(err, azerr.ErrTooLarge) != c.tooLarge {
+		var e *PropertyError
+		if !errors.As(err, &e) || e.Property != c.property || errors.Is(err, azerr.ErrTooLarge) != c.tooLarge {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
@@ -267,7 +267,8 @@ func TestAppendNamesThePropertyThatCannotBeStored(t *testing.T) {
 	}
 	for name, e := range map[string]Envelope{"PartitionKey": {PartitionKey: "\xff"}, "RowKey": {RowKey: "\xff"}, "azp_stamp": {Stamp: "\xff"}} {
 		_, err := appendRow(t, &empty{}, e)
-		if p, ok := errors.AsType[*PropertyError](err); !ok || p.Property != name {
+		var p *PropertyError
+		if !errors.As(err, &p) || p.Property != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
