@@ -161,7 +161,7 @@ const unreadETag azcore.ETag = "not read"
 // is not a primary of the Store that reads it, and therefore dropped later.
 func (b *itemBuffer[T]) misfit(err error) error {
 	set := b.decoder.primaries
-	if _, ok := errors.AsType[*outcome.PropertyError](err); !ok || set == nil {
+	if !errors.As(err, new(*outcome.PropertyError)) || set == nil {
 		return err
 	}
 	r := &txn.Record{Key: keys.Key{Partition: b.meta.PartitionKey, Row: b.meta.RowKey}, Origin: &txn.Origin{Unknown: b.unknown}}

@@ -196,7 +196,8 @@ func TestJSONThatWouldChangeARowUnnoticedIsRefused(t *testing.T) {
 		`"A":1,"A@odata.type":"Edm"`:                                        "A",
 	} {
 		_, err := patterns.DecodeJSON[anything]([]byte(`{"PartitionKey":"p","RowKey":"r",` + members + `}`))
-		e, ok := errors.AsType[*patterns.PropertyError](err)
+		var e *patterns.PropertyError
+		ok := errors.As(err, &e)
 		if err == nil || ok != (property != "") || ok && e.Property != property {
 			t.Errorf("%s: %v", members, err)
 		}
@@ -211,7 +212,7 @@ func TestJSONThatWouldChangeARowUnnoticedIsRefused(t *testing.T) {
 	}
 	for _, properties := range []map[string]any{{"1A": true}, {"A": struct{}{}}, {"A": "\xff"}, {"A": time.Unix(1<<40, 0)}} {
 		_, err := patterns.EncodeJSON(patterns.Item[anything]{Value: anything{properties}})
-		if _, ok := errors.AsType[*patterns.PropertyError](err); !ok {
+		if !errors.As(err, new(*patterns.PropertyError)) {
 			t.Errorf("%v: %v", properties, err)
 		}
 	}

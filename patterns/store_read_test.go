@@ -365,7 +365,8 @@ func TestAnEntityThatDoesNotFitIsAnError(t *testing.T) {
 			for _, err := range s.Query(t.Context(), f, nil) {
 				last = err
 			}
-			if e, ok := errors.AsType[*patterns.PropertyError](last); !ok || e.Property != "Members" {
+			var e *patterns.PropertyError
+			if !errors.As(last, &e) || e.Property != "Members" {
 				t.Errorf("%v", last)
 			}
 		}

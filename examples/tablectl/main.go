@@ -120,7 +120,7 @@ func (c *cli) run(ctx context.Context, args []string) int {
 	}
 	c.endProgress()
 	c.warn("tablectl: %v", err)
-	if _, ok := errors.AsType[usageError](err); ok {
+	if errors.As(err, new(usageError)) {
 		return exitUsage
 	}
 	return exitFailure

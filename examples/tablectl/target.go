@@ -78,9 +78,9 @@ func operations(rows []row, mode string) iter.Seq[patterns.Op[stored]] {
 
 // isRefusal reports whether an operation failed because of its row, so that it would fail again.
 func isRefusal(err error) bool {
-	_, badProperty := errors.AsType[*patterns.PropertyError](err)
-	e, ofService := errors.AsType[*patterns.Error](err)
-	return badProperty || ofService && e.Status == http.StatusBadRequest ||
+	badProperty := errors.As(err, new(*patterns.PropertyError))
+	var e *patterns.Error
+	return badProperty || errors.As(err, &e) && e.Status == http.StatusBadRequest ||
 		errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrTooLarge) || errors.Is(err, patterns.ErrBadKey)
 }
 

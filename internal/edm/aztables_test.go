@@ -122,7 +122,8 @@ func TestNaNAndInfinitiesAreStored(t *testing.T) {
 func TestInvalidUTF8IsRefused(t *testing.T) {
 	for _, text := range []string{"\xff", "a\xc3", "\xed\xa0\x80", strings.Repeat("x", 40) + "\x80"} {
 		_, err := appendRow(t, &struct{ S string }{text}, Envelope{})
-		if e, ok := errors.AsType[*outcome.PropertyError](err); !ok || e.Property != "S" || e.Want != "UTF-8" {
+		var e *outcome.PropertyError
+		if !errors.As(err, &e) || e.Property != "S" || e.Want != "UTF-8" {
 			t.Errorf("%q: %v", text, err)
 		}
 		if _, _, _, err := decode[struct{ S string }](t, `{"S":"`+text+`"}`); err == nil {
@@ -208,11 +209,12 @@ func TestDateTimeOffsetsAndYears(t *testing.T) {
 		t.Errorf("%v %v", got, err)
 	}
 	_, _, _, err = decode[row](t, `{"T@odata.type":"Edm.DateTime","T":""}`)
-	if e, ok := errors.AsType[*outcome.PropertyError](err); !ok || e.Property != "T" {
+	var e *outcome.PropertyError
+	if !errors.As(err, &e) || e.Property != "T" {
 		t.Error(err)
 	}
 	_, err = appendRow(t, &row{aztables.EDMDateTime(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))}, Envelope{})
-	if e, ok := errors.AsType[*outcome.PropertyError](err); !ok || e.Property != "T" {
+	if !errors.As(err, &e) || e.Property != "T" {
 		t.Error(err)
 	}
 }

@@ -31,7 +31,8 @@ func FuzzDecodeEntity(f *testing.F) {
 		numbers := json.NewDecoder(bytes.NewReader(body))
 		numbers.UseNumber() // 1e400 is legal, though no float64
 		legal := utf8.Valid(body) && json.Valid(body) && numbers.Decode(&want) == nil && want != nil
-		switch malformed, ok := errors.AsType[*MalformedError](err); {
+		var malformed *MalformedError
+		switch ok := errors.As(err, &malformed); {
 		case err == nil && !legal:
 			t.Fatalf("read, although encoding/json refuses it: %q", body)
 		case ok && legal && malformed.Reason != "a duplicate member" && malformed.Reason != "an annotation that is not a string" &&

@@ -177,8 +177,8 @@ func TestDecodeNamesThePropertyThatDoesNotFit(t *testing.T) {
 		{`"Timestamp":0`, "Timestamp", "Edm.DateTime", "Edm.Int32"},
 	} {
 		_, _, _, err := decode[everything](t, m+c.body+`}`)
-		e, ok := errors.AsType[*outcome.PropertyError](err)
-		if !ok {
+		var e *outcome.PropertyError
+		if !errors.As(err, &e) {
 			t.Errorf("%s: %v", c.body, err)
 			continue
 		}
@@ -309,13 +309,14 @@ func TestDecodeRefusesWhatIsNotAnEntity(t *testing.T) {
 		`{"Age@odata.type":5,"Age":"1"}`, `{"More@odata.type":5,"More":"1"}`, `{"More":1,"More":2}`, `{"PartitionKey":"p","PartitionKey":"p"}`,
 	} {
 		_, _, _, err := decode[narrow](t, body)
-		if _, ok := errors.AsType[*MalformedError](err); !ok {
+		if !errors.As(err, new(*MalformedError)) {
 			t.Errorf("%q: %v", body, err)
 		}
 	}
 	for cut := range len(row) {
 		_, _, _, err := decode[narrow](t, row[:cut])
-		if e, ok := errors.AsType[*MalformedError](err); !ok || e.Offset > cut {
+		var e *MalformedError
+		if !errors.As(err, &e) || e.Offset > cut {
 			t.Errorf("%q: %v", row[:cut], err)
 		}
 	}
@@ -355,7 +356,7 @@ func TestDecodePageReadsRowsWhereverValueIs(t *testing.T) {
 	for _, body := range []string{"", "{}", "[]", `{"value":{}}`, `{"value":null}`, `{"value":[1]}`, `{"value":[{KEYS}`, `{"value":[{KEYS}]`, `{"value":[{KEYS},]}`, `{"value":[{KEYS}]}x`,
 		`{"value":[],"value":[]}`, `{"odata.error":{"code":"x"}}`, `{"value":[{KEYS}{KEYS}]}`, `{"value":[{KEYS,"Name":"x"}],}`, `{"value" []}`, `{"value":[]]`} {
 		_, _, err := read(keyed.Replace(body))
-		if _, ok := errors.AsType[*MalformedError](err); !ok {
+		if !errors.As(err, new(*MalformedError)) {
 			t.Errorf("%q: %v", body, err)
 		}
 	}
@@ -380,7 +381,7 @@ func TestDecodePageRefusesARowWithoutItsKeys(t *testing.T) {
 		}
 		body := []byte(`{"value":[{"PartitionKey":"p","RowKey":"r","odata.etag":"\"e\""},` + row + `]}`)
 		err := c.DecodePage(body, func() (any, *Meta, *Unknown) { return new(narrow), new(Meta), nil })
-		if _, malformed := errors.AsType[*MalformedError](err); malformed == whole {
+		if errors.As(err, new(*MalformedError)) == whole {
 			t.Errorf("%s: %v", row, err)
 		}
 	}

@@ -254,8 +254,8 @@ func TestAppendNamesThePropertyThatCannotBeStored(t *testing.T) {
 			continue
 		}
 		out, err := codec.Append(dst, c.entity, Envelope{PartitionKey: "p", RowKey: "r"})
-		e, ok := errors.AsType[*outcome.PropertyError](err)
-		if !ok || e.Property != c.property || errors.Is(err, azerr.ErrTooLarge) != c.tooLarge {
+		var e *outcome.PropertyError
+		if !errors.As(err, &e) || e.Property != c.property || errors.Is(err, azerr.ErrTooLarge) != c.tooLarge {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
@@ -268,7 +268,8 @@ func TestAppendNamesThePropertyThatCannotBeStored(t *testing.T) {
 	}
 	for name, e := range map[string]Envelope{"PartitionKey": {PartitionKey: "\xff"}, "RowKey": {RowKey: "\xff"}, "azp_stamp": {Stamp: "\xff"}} {
 		_, err := appendRow(t, &empty{}, e)
-		if p, ok := errors.AsType[*outcome.PropertyError](err); !ok || p.Property != name {
+		var p *outcome.PropertyError
+		if !errors.As(err, &p) || p.Property != name {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -152,8 +152,8 @@ func TestCodecForNamesTheFieldThatCannotBeStored(t *testing.T) {
 		{reflect.StructOf(many), "F252"},
 	} {
 		_, err := CodecFor(c.typ)
-		e, ok := errors.AsType[*FieldError](err)
-		if !ok || e.Field != c.field || e.Reason == "" || !strings.Contains(e.Error(), c.field) {
+		var e *FieldError
+		if !errors.As(err, &e) || e.Field != c.field || e.Reason == "" || !strings.Contains(e.Error(), c.field) {
 			t.Errorf("%v: %v", c.typ, err)
 		}
 		if _, again := CodecFor(c.typ); again != err {

@@ -112,12 +112,13 @@ func TestOnlyRefusesUnknownNamesAndReplacements(t *testing.T) {
 			patterns.UpsertOp(&v, patterns.Merge).Only("Age", "age"), patterns.MergeOp(item).Only("RowKey"), patterns.InsertOp(&v).Only("azp_view"),
 		} {
 			_, err := table.Do(t.Context(), op)
-			if e, ok := errors.AsType[*patterns.PropertyError](err); !ok || !slices.Contains([]string{"age", "RowKey", "azp_view"}, e.Property) {
+			var e *patterns.PropertyError
+			if !errors.As(err, &e) || !slices.Contains([]string{"age", "RowKey", "azp_view"}, e.Property) {
 				t.Errorf("%v", err)
 			}
 		}
 		_, err := maps.Do(t.Context(), patterns.UpsertOp(&map[string]any{"A": "a", "RowKey": "1"}, patterns.Merge).Only("RowKey").At(jones))
-		if _, ok := errors.AsType[*patterns.PropertyError](err); !ok {
+		if !errors.As(err, new(*patterns.PropertyError)) {
 			t.Errorf("%v", err)
 		}
 		for _, op := range []patterns.Op[card]{patterns.UpsertOp(&v, patterns.Replace).Only("Age"), patterns.ReplaceOp(item).Only("Age")} {

@@ -20,6 +20,8 @@ var zeros = strings.Repeat("0", 64)
 // unsigned is a queue without keys.
 var unsigned queue
 
+var greeting = "hi"
+
 // The messages of format version 1. Queues contain them: later versions of the library
 // have to read them, and have to write them until all workers can read a new format.
 var formats = map[string]envelope{
@@ -28,7 +30,7 @@ var formats = map[string]envelope{
 	`{"azp":1,"id":"op","kind":"k","at":"2026-01-02T03:04:05.000000006Z","claim":{"name":"azp_claim/0b4f6d1e-8a35-4c8e-9f0d-2b8f3f1f9a77","size":7,"sha256":"` + zeros + `"},"free":3}`: {
 		Version: 1, ID: "op", Kind: "k", At: at, Claim: &claim{"azp_claim/0b4f6d1e-8a35-4c8e-9f0d-2b8f3f1f9a77", 7, zeros}, Free: 3},
 	`{"azp":1,"id":"m","kind":"azp.raw","at":"2026-01-02T03:04:05.000000006Z","text":"hi","poison":{"message":"m","reason":"r","attempts":5,"inserted":"2026-01-02T03:04:05.000000006Z","at":"2026-01-02T03:04:05.000000006Z"}}`: {
-		Version: 1, ID: "m", Kind: "azp.raw", At: at, Text: new("hi"), Poison: &poisonInfo{"m", "r", 5, at, at}},
+		Version: 1, ID: "m", Kind: "azp.raw", At: at, Text: &greeting, Poison: &poisonInfo{"m", "r", 5, at, at}},
 }
 
 func TestMessageFormatDoesNotChange(t *testing.T) {

@@ -146,8 +146,8 @@ func isStored(err error) bool {
 	if err == nil {
 		return false
 	}
-	e, ok := errors.AsType[*patterns.Error](err)
-	return errors.Is(err, patterns.ErrExists) || ok && e.Code == string(aztables.EntityAlreadyExists)
+	var e *patterns.Error
+	return errors.Is(err, patterns.ErrExists) || errors.As(err, &e) && e.Code == string(aztables.EntityAlreadyExists)
 }
 
 // failed records that the request to store e has failed with err.

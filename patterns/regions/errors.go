@@ -35,7 +35,8 @@ func notFound(err error, s Source) error {
 	if s.Region != Secondary || !errors.Is(err, patterns.ErrNotFound) && !errors.Is(err, patterns.ErrTableNotFound) {
 		return err
 	}
-	if refused, ok := errors.AsType[*azcore.ResponseError](err); ok { // not the error of package patterns
+	var refused *azcore.ResponseError
+	if errors.As(err, &refused) { // not the error of package patterns
 		err = refused
 	}
 	return &AbsentError{s.MaxAge, err}

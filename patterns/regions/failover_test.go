@@ -323,7 +323,8 @@ func TestATableThatTheSecondaryDoesNotHaveYetIsNoEmptyTable(t *testing.T) {
 				t.Errorf("%s without a primary: %v", name, err)
 			}
 			// Scan ends with the failure of the primary.
-			if absent, ok := errors.AsType[*regions.AbsentError](err); ok != (name != "Scan") || ok && absent.MaxAge < lag {
+			var absent *regions.AbsentError
+			if ok := errors.As(err, &absent); ok != (name != "Scan") || ok && absent.MaxAge < lag {
 				t.Errorf("%s without a primary: %v", name, err)
 			}
 		}

@@ -43,8 +43,8 @@ func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts
 			if returned > 0 {
 				failures = 0
 			}
-			m, ok := errors.AsType[*movedError](err)
-			if !ok || failures > 1 || failures == 1 && m.region == Primary {
+			var m *movedError
+			if !errors.As(err, &m) || failures > 1 || failures == 1 && m.region == Primary {
 				break
 			}
 			pos.Region, err = m.region.other(), nil
