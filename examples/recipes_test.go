@@ -162,6 +162,7 @@ func TestTheReadmePrintsTheOutputsOfTheRecipes(t *testing.T) {
 
 // A recipe that is copied into an empty module builds and prints the same output.
 func TestACopiedRecipeRunsInAnotherModule(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 
 // A recipe prints what its output.txt contains. A program with flags describes itself when it is asked for help: see help.
 func TestTheProgramsPrintTheirOutputsAndTheirHelp(t *testing.T) {
+	t.Parallel()
 	programs := programsWithHelp(t)
 	var folders []string
 	for folder := range programs {
