@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"go/ast"
-	"go/doc"
 	"go/parser"
 	"go/token"
 	"os"
@@ -42,7 +41,7 @@ type recipe struct {
 	doc     string // what the command does, and its problem: the first two paragraphs of its comment
 	imports []string
 	lines   int
-	output  string // what the Example of its test verifies
+	output  string
 }
 
 func read(t *testing.T, folder string) recipe {
@@ -55,7 +54,7 @@ func read(t *testing.T, folder string) recipe {
 		}
 		return file
 	}
-	program, test := parse("main.go"), parse("main_test.go")
+	program := parse("main.go")
 	paragraphs := strings.SplitN(program.Doc.Text(), "\n\n", 3)
 	command := "Command " + filepath.Base(folder) + " "
 	if len(paragraphs) < 3 || !strings.HasPrefix(paragraphs[0], command) || !strings.HasPrefix(paragraphs[1], "Problem: ") {
@@ -67,11 +66,7 @@ func read(t *testing.T, folder string) recipe {
 	for _, spec := range program.Imports {
 		r.imports = append(r.imports, strings.Trim(spec.Path.Value, `"`))
 	}
-	examples := doc.Examples(test)
-	if len(examples) != 1 || examples[0].Output == "" {
-		t.Fatalf("%s: the test has no Example with an output", folder)
-	}
-	r.output = examples[0].Output
+	r.output = outputOf(t, folder)
 	return r
 }
 
@@ -80,7 +75,7 @@ func TestARecipeIsOneShortFileWithoutHelpers(t *testing.T) {
 		r := read(t, listed.folder)
 		files, err := filepath.Glob(filepath.Join(listed.folder, "*"))
 		if err != nil || len(files) != 2 {
-			t.Errorf("%s: files %v instead of main.go and main_test.go: %v", listed.folder, files, err)
+			t.Errorf("%s: files %v instead of main.go and output.txt: %v", listed.folder, files, err)
 		}
 		if r.lines >= 150 {
 			t.Errorf("%s has %d lines", listed.folder, r.lines)
@@ -132,7 +127,7 @@ func costs(output string) string {
 	return cell.String()
 }
 
-// The outputs that the README prints are those that the test of each recipe verifies.
+// The outputs that the README prints are those that a test verifies.
 func TestTheReadmePrintsTheOutputsOfTheRecipes(t *testing.T) {
 	var table, sections strings.Builder
 	for i, listed := range recipes {
@@ -167,6 +162,7 @@ func TestTheReadmePrintsTheOutputsOfTheRecipes(t *testing.T) {
 
 // A recipe that is copied into an empty module builds and prints the same output.
 func TestACopiedRecipeRunsInAnotherModule(t *testing.T) {
+	t.Parallel()
 	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
@@ -184,28 +180,22 @@ func TestACopiedRecipeRunsInAnotherModule(t *testing.T) {
 	require := "\nrequire github.com/azpatterns/azpatterns v0.0.0\n\nreplace github.com/azpatterns/azpatterns => " + root + "\n"
 	write(t, filepath.Join(dir, "go.mod"), "module copied\n"+strings.TrimPrefix(string(mod), module)+require)
 	write(t, filepath.Join(dir, "go.sum"), string(sum))
-	for _, folder := range []string{"secondaryindex/intra", "eventual", "httpapi"} {
-		for _, name := range []string{"main.go", "main_test.go"} {
-			file, err := os.ReadFile(filepath.Join(folder, name))
-			if err != nil {
-				t.Fatal(err)
-			}
-			write(t, filepath.Join(dir, folder, name), string(file))
+	copied := []string{"secondaryindex/intra", "eventual", "httpapi"}
+	for _, folder := range copied {
+		file, err := os.ReadFile(filepath.Join(folder, "main.go"))
+		if err != nil {
+			t.Fatal(err)
 		}
+		write(t, filepath.Join(dir, folder, "main.go"), string(file))
 	}
-	cmd := exec.Command("go", "test", "-mod=mod", "./...")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-ldflags=-s -w", "-o", filepath.Join(dir, "bin")+string(filepath.Separator), "./...")
 	cmd.Dir = dir
 	if output, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, output)
+		t.Fatalf("%v\n%s", err, output)
 	}
-}
-
-func write(t *testing.T, file, content string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
+	for _, folder := range copied {
+		if got := run(t, filepath.Join(dir, "bin", filepath.Base(folder)), folder); got != outputOf(t, folder) {
+			t.Errorf("%s prints\n%s", folder, got)
+		}
 	}
 }

@@ -24,7 +24,7 @@ import (
 // existed all the time exactly once, and no row twice. Concurrent requests for pages make
 // some schedules not repeatable.
 func TestAScanThatIsResumedReturnsEveryRowOnce(t *testing.T) {
-	harness.Schedules(t, []string{"plain", "accelerated"}, 35, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, []string{"plain", "accelerated"}, 4, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(14 * time.Minute)
 		some := func(n ...int) int { return n[s.IntN(len(n))] }
 		account := storagetest.Start(&storagetest.Options{PageRows: some(0, 2, 7), PageScan: some(0, 0, 3, 10), PageBoundary: s.IntN(2) == 0})

@@ -28,7 +28,7 @@ type doc struct {
 // has no effect, and one of unknown outcome takes effect later or never.
 func TestTheResultsOfATableHaveAnOrder(t *testing.T) {
 	modes := []string{"plain", "accelerated", "plain, stamped", "accelerated, stamped"}
-	harness.Schedules(t, modes, 150, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, modes, 15, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(time.Hour)
 		r := &tableRun{Schedule: s, mode: mode, retries: int32(s.IntN(4)) - 1}
 		setup := r.table(s.Reliable())

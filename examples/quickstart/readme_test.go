@@ -31,6 +31,7 @@ func readReadme(t *testing.T) string {
 // TestTheProgramOfTheReadmeRunsAsPrinted runs the first Go program of the README against
 // an account that serves HTTP.
 func TestTheProgramOfTheReadmeRunsAsPrinted(t *testing.T) {
+	t.Parallel()
 	_, program, found := strings.Cut(readReadme(t), "```go\npackage main\n")
 	program, _, closed := strings.Cut(program, "```\n")
 	if !found || !closed {

@@ -55,7 +55,7 @@ func TestABatchThatDeletesAnAbsentEntityIsRefused(t *testing.T) {
 // Clients change three entities of a partition, several of them in one transaction, while
 // requests are lost, delivered twice or late. The results have an order.
 func TestTransactionsOverSeveralEntitiesAreIsolated(t *testing.T) {
-	harness.Schedules(t, []string{"batches of a table", "bulks of a table", "no views", "rows in the partition", "rows elsewhere", "bulks"}, 200, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, []string{"batches of a table", "bulks of a table", "no views", "rows in the partition", "rows elsewhere", "bulks"}, 20, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(10 * time.Minute)
 		if s.IntN(2) == 0 {
 			s.Faults = harness.Faults{Latency: 5 * time.Second}

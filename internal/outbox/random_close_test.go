@@ -15,7 +15,7 @@ import (
 // about to write, and write what others have read. No request is lost, and no process dies: in
 // the end all rows are correct without a worker's help but that of the messages.
 func TestOperationsThatFollowEachOtherCloselyEndConsistent(t *testing.T) {
-	harness.Schedules(t, []string{"a unique row", "rows in another table", "a counter", "few views"}, 300, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, []string{"a unique row", "rows in another table", "a counter", "few views"}, 30, func(ctx context.Context, mode string, s *harness.Schedule) {
 		r := &storeRun{Schedule: s, cluster: &cluster{inner: s.Inner, expiry: time.Hour, stamped: s.IntN(2) == 0}}
 		r.views = map[string][]string{
 			"a unique row": {"byBadge"}, "rows in another table": {"byName", "lastAll"}, "a counter": {"company"}, "few views": fewViews,

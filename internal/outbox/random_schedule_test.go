@@ -21,7 +21,7 @@ import (
 // transaction is never torn. In the end, all derived rows are correct, without a sweep, and
 // the results for each entity have an order.
 func TestEveryRandomScheduleEndsConsistent(t *testing.T) {
-	harness.Schedules(t, []string{"all views", "few views", "local views", "a counter", "some views", "two versions", "a view comes and goes", "transactions over several entities", "rows without markers", "left to a worker"}, 90, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, []string{"all views", "few views", "local views", "a counter", "some views", "two versions", "a view comes and goes", "transactions over several entities", "rows without markers", "left to a worker"}, 9, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(time.Hour - time.Minute)
 		r := &storeRun{Schedule: s, watched: s.IntN(4) == 0, skewed: s.IntN(2) == 0, crowd: crowd(s.IntN(3))}
 		r.cluster = &cluster{inner: s.Inner, expiry: time.Hour, stamped: s.IntN(2) == 0, guard: s.IntN(2) == 0, plain: s.IntN(4) == 0}

@@ -23,7 +23,7 @@ import (
 // one never, and one of unknown outcome once at most.
 func TestTheResultsOfASeriesHaveAnOrder(t *testing.T) {
 	modes := []string{"plain", "accelerated", "plain, with Set", "accelerated, with Set", "accelerated, guide's layout, with Set"}
-	harness.Schedules(t, modes, 50, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, modes, 5, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(14 * time.Minute)
 		s.Faults.Deny = float64(s.IntN(3)) / 20
 		r := &seriesRun{Schedule: s, mode: mode, retries: int32(s.IntN(4)) - 1, slots: map[int][]porcupine.Operation{}, turns: map[int64]bool{}}

@@ -27,7 +27,7 @@ import (
 // was moved is not in the source. In some schedules archived rows are deleted; only then a
 // late insert into the target may restore a row there.
 func TestNoRandomScheduleLosesARowThatIsMoved(t *testing.T) {
-	harness.Schedules(t, []string{"table", "blob"}, 30, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, []string{"table", "blob"}, 3, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(14 * time.Minute)
 		r := &moveRun{Schedule: s, toBlob: mode == "blob", purges: s.IntN(3) == 0, retries: int32(s.IntN(4)) - 1, acked: map[int]bool{}}
 		inner := s.Inner

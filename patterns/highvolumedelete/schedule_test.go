@@ -26,7 +26,7 @@ import (
 // never is. DeleteWhere deletes all rows that match, and no others.
 func TestEveryInsertOfARandomScheduleIsThereUnlessItsTableWasDropped(t *testing.T) {
 	modes := []string{"plain", "accelerated", "accelerated, with Keep"}
-	harness.Schedules(t, modes, 40, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, modes, 4, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(14 * time.Minute)
 		s.Faults.Deny = float64(s.IntN(3)) / 20
 		r := &dropRun{Schedule: s, mode: mode, retries: int32(s.IntN(4)) - 1, skewed: s.IntN(2) == 0, drops: map[string][]time.Time{}, rows: map[string]*inserted{}}

@@ -26,7 +26,7 @@ const grace = time.Hour
 // read, no reference dangles, the results for each entity have an order, and in the end just
 // the blobs exist to which an entity refers: with an outbox, without a sweep.
 func TestRandomSchedulesLeaveNoDanglingReferenceAndNoOrphan(t *testing.T) {
-	harness.Schedules(t, []string{"swept", "outbox", "both", "both, with addresses"}, 45, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, []string{"swept", "outbox", "both", "both, with addresses"}, 4, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(grace/2 - time.Minute)
 		r := &filmRun{
 			Schedule: s, mode: mode, retries: int32(s.IntN(4)) - 1, accelerated: s.IntN(2) == 0, skewed: s.IntN(2) == 0,

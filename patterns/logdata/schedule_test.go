@@ -23,7 +23,7 @@ import (
 // every other one at most once. No record is ever read in part.
 func TestEveryAcknowledgedRecordOfARandomScheduleIsStoredOnce(t *testing.T) {
 	modes := []string{"sync", "flush", "in the background"}
-	harness.Schedules(t, modes, 20, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, modes, 2, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(14 * time.Minute)
 		s.Faults.Deny = float64(s.IntN(3)) / 20
 		r := &logRun{Schedule: s, mode: mode, start: time.Now(), retries: int32(s.IntN(4)) - 1, promises: map[string]promise{}}

@@ -22,7 +22,7 @@ import (
 // the entries of one AppendAll are there together.
 func TestEveryAppendOfARandomScheduleIsThereOnceOrAsItsErrorStates(t *testing.T) {
 	modes := []string{"plain", "accelerated", "plain, buckets"}
-	harness.Schedules(t, modes, 50, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, modes, 5, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(14 * time.Minute)
 		s.Faults.Deny = float64(s.IntN(4)) / 8
 		r := &tailRun{Schedule: s, mode: mode, retries: int32(s.IntN(4)) - 1, promises: map[string]promise{}}

@@ -25,7 +25,7 @@ import (
 //   - no entity that has taken a value shares it: those that share one have had it all the time,
 //   - Backfill stores the row of each value, and lists all entities without a row, with its owner.
 func TestDuplicatesWhateverRequestsFailOrArriveLate(t *testing.T) {
-	harness.Schedules(t, []string{"intra", "inter"}, 5, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, []string{"intra", "inter"}, 2, func(ctx context.Context, mode string, s *harness.Schedule) {
 		d := &duplicateSchedule{Schedule: s, TB: inBubble{t, ctx}, inter: mode == "inter", queue: &harness.OutboxQueue{}}
 		service := harness.Must(s.Reliable().Tables(true, 1))(d.TB)
 		harness.Must(service.CreateTable(ctx, "mailboxes", nil))(d.TB)

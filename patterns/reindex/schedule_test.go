@@ -236,7 +236,7 @@ func schedules(t *testing.T, modes []string, number int, run func(ctx context.Co
 // The steps are those of the package documentation. In each, programs of two versions write,
 // and crash, as do the workers and the process that runs Backfill.
 func TestTheProcedureAddsAndRemovesAViewWhileTwoVersionsWrite(t *testing.T) {
-	schedules(t, []string{"building first", "no competition"}, 10, func(ctx context.Context, mode string, s *schedule) {
+	schedules(t, []string{"building first", "no competition"}, 2, func(ctx context.Context, mode string, s *schedule) {
 		old, building, full, retired := version{lacks: true}, version{building: true}, version{}, version{retired: true}
 		w := s.open(s.Reliable(), old)
 		w.fill(s.TB, persons, false)
@@ -271,7 +271,7 @@ func TestTheProcedureAddsAndRemovesAViewWhileTwoVersionsWrite(t *testing.T) {
 }
 
 func TestACorrectTableHasNoFindingsWhateverRequestsFailOrArriveLate(t *testing.T) {
-	schedules(t, []string{"verify", "repair"}, 10, func(ctx context.Context, mode string, s *schedule) {
+	schedules(t, []string{"verify", "repair"}, 2, func(ctx context.Context, mode string, s *schedule) {
 		w := s.open(s.Reliable(), version{})
 		w.fill(s.TB, persons, true)
 		s.compete(ctx, func() {
@@ -296,7 +296,7 @@ func TestACorrectTableHasNoFindingsWhateverRequestsFailOrArriveLate(t *testing.T
 // older than two. So writers write what they have read before their operations were completed, and
 // the person changed again.
 func TestACorrectTableHasNoFindingsWithHastyWorkers(t *testing.T) {
-	schedules(t, []string{"city", "all"}, 100, func(ctx context.Context, mode string, s *schedule) {
+	schedules(t, []string{"city", "all"}, 10, func(ctx context.Context, mode string, s *schedule) {
 		s.grace, s.Faults = 2*time.Second, harness.Faults{}
 		v := version{}
 		if mode == "city" {

@@ -26,7 +26,7 @@ const partitions = 3
 // effect between its call and its return; two rows that are only written together must be equal
 // in the end; and a query must return every row once.
 func TestNothingIsLostWhilePartitionsMove(t *testing.T) {
-	harness.Schedules(t, []string{"plain", "accelerated"}, 40, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, []string{"plain", "accelerated"}, 4, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(time.Hour)
 		r := &run{Schedule: s, mode: mode, retries: int32(s.IntN(4)) - 1}
 		// Slow requests take longer than the lease while partitions move, fast ones are shorter.

@@ -28,7 +28,7 @@ import (
 // an order, no row of the other program is changed, and after a sweep the table has just
 // the rows of the entities and of the other program.
 func TestRandomSchedulesLeaveNeitherTornEntitiesNorGarbage(t *testing.T) {
-	harness.Schedules(t, []string{"atomic", "staged", "both", "plain"}, 45, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, []string{"atomic", "staged", "both", "plain"}, 4, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(time.Hour)
 		r := &wideRun{
 			Schedule: s, mode: mode, retries: int32(s.IntN(4)) - 1, accelerated: s.IntN(2) == 0, skewed: s.IntN(2) == 0, pages: s.IntN(4),
