@@ -3,7 +3,7 @@
 //
 // A request passes through these packages:
 //
-//	fault       the transport that the client uses: faults by rules, and the log
+//	storagetest the transport that the client uses: faults by rules, and the log
 //	request     the HTTP request is parsed, once
 //	fakeaccount the account and the service are chosen, and the credential is verified
 //	auth        what the credential permits
@@ -15,14 +15,18 @@
 package fakeaccount
 
 import (
+	"errors"
 	"net/http"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
+
+// ErrDown is the error of a request to a region that is down.
+var ErrDown = errors.New("the region is down")
 
 // Account is a storage account, and the transport for requests to it. It carries requests
 // out in the goroutine of the sender, without a socket or another goroutine, so that
@@ -51,7 +55,7 @@ func (a *Account) Throttle(t Targets) {
 }
 
 // Do carries out one request as an HTTP server would receive it. If the region of the
-// request is down, the error matches [fault.ErrLost].
+// request is down, it returns [ErrDown].
 func (a *Account) Do(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		defer req.Body.Close()
@@ -60,25 +64,25 @@ func (a *Account) Do(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	r := request.From(req)
-	if r == nil { // not sent through the transport of package fault
+	if r == nil { // not sent through the transport of storagetest
 		parser := request.Parser{Account: a.name}
 		r, req = parser.Parse(req)
 	}
 	r.ClockSkew = a.skew
-	fault.TraceRequest(req)
+	attempts.TraceRequest(req)
 	at := a.primary
 	if r.Secondary {
 		at = a.secondary
 	}
 	if at.down.Load() {
-		return nil, fault.ErrLost
+		return nil, ErrDown
 	}
 	if r.Secondary {
 		a.catchUp()
 	}
 	var w reply.Recorder
 	a.serve(&w, r, at)
-	fault.TraceReply(req)
+	attempts.TraceReply(req)
 	return w.Result(req), nil
 }
 

@@ -135,9 +135,9 @@ var edges = map[string][]string{
 	"internal/bench/report": {"internal/bench"},
 	"internal/edm":          {"internal/azerr", "internal/jsonmerge"},
 	"internal/fakeaccount": {
+		"internal/attempts",
 		"internal/fakeaccount/auth",
 		"internal/fakeaccount/blob",
-		"internal/fakeaccount/fault",
 		"internal/fakeaccount/op",
 		"internal/fakeaccount/queue",
 		"internal/fakeaccount/reply",
@@ -157,11 +157,6 @@ var edges = map[string][]string{
 		"internal/fakeaccount/request",
 		"internal/fakeaccount/xmlservice",
 	},
-	"internal/fakeaccount/fault": {
-		"internal/fakeaccount/op",
-		"internal/fakeaccount/reply",
-		"internal/fakeaccount/request",
-	},
 	"internal/fakeaccount/filter": {"keys"},
 	"internal/fakeaccount/queue": {
 		"internal/fakeaccount/op",
@@ -169,7 +164,7 @@ var edges = map[string][]string{
 		"internal/fakeaccount/request",
 		"internal/fakeaccount/xmlservice",
 	},
-	"internal/fakeaccount/request": {"internal/fakeaccount/op", "internal/fakeaccount/reply"},
+	"internal/fakeaccount/request": {"internal/fakeaccount/op", "internal/fakeaccount/reply", "keys"},
 	"internal/fakeaccount/servicetest": {
 		"internal/fakeaccount/op",
 		"internal/fakeaccount/reply",
@@ -196,9 +191,8 @@ var edges = map[string][]string{
 		"query",
 	},
 	"internal/harness": {
+		"internal/attempts",
 		"internal/azurite",
-		"internal/fakeaccount/fault",
-		"internal/fakeaccount/op",
 		"internal/txn",
 		"internal/wire",
 		"keys",
@@ -356,11 +350,13 @@ var edges = map[string][]string{
 		"query",
 	},
 	"patterns/storagetest": {
+		"internal/attempts",
 		"internal/fakeaccount",
-		"internal/fakeaccount/fault",
 		"internal/fakeaccount/op",
+		"internal/fakeaccount/reply",
 		"internal/fakeaccount/request",
 		"internal/limit",
+		"keys",
 	},
 	"patterns/wideentity": {"internal/widerow", "keys", "patterns"},
 	"query":               {"internal/azerr", "keys"},

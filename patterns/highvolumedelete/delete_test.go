@@ -11,7 +11,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
@@ -77,7 +76,7 @@ func TestDeleteWhereSendsFullTransactions(t *testing.T) {
 		table := notes(t, b.Table(t))
 		// 551 rows: three pages that end within partitions.
 		store(t, table, slices.Concat(oldNotes("a", 250), oldNotes("b", 130), oldNotes("c", 1), oldNotes("d", 170))...)
-		b.Fault(fault.On("Table.Query").ShortPage(200))
+		b.Fault(storagetest.On("Table.Query").ShortPage(200))
 		store(t, table, note{PartitionKey: "a", RowKey: "keep"}, note{PartitionKey: "e", RowKey: "keep"})
 		b.ResetRequests()
 
@@ -233,11 +232,11 @@ func TestDeleteWhereCanRunConcurrently(t *testing.T) {
 func TestDeleteWhereResolvesLostReplies(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, unchanged := range []bool{false, true} {
-			for _, rule := range []fault.Rule{
-				fault.On("Table.Batch").Nth(1).LoseReply(),
-				fault.On("Table.Batch").Nth(2).LoseRequest(),
-				fault.On("Table.Batch").Nth(2).Times(4).LoseReply(), // of all attempts of a call
-				fault.On("Table.Batch").Nth(1).Twice(),
+			for _, rule := range []storagetest.Rule{
+				storagetest.On("Table.Batch").Nth(1).LoseReply(),
+				storagetest.On("Table.Batch").Nth(2).LoseRequest(),
+				storagetest.On("Table.Batch").Nth(2).Times(4).LoseReply(), // of all attempts of a call
+				storagetest.On("Table.Batch").Nth(1).Twice(),
 			} {
 				table := notes(t, b.Table(t))
 				store(t, table, slices.Concat(oldNotes("a", 30), oldNotes("b", 20))...)
@@ -259,8 +258,8 @@ func TestARefusalAfterALostDeletionIsNotCertain(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := notes(t, b.Table(t))
 		store(t, table, oldNotes("a", 30)...)
-		b.Fault(fault.On("Table.Batch").Nth(1).Times(4).LoseRequest(),
-			fault.On("Table.Batch").Nth(5).Times(fault.Forever).Status(403, "AuthorizationFailure"))
+		b.Fault(storagetest.On("Table.Batch").Nth(1).Times(4).LoseRequest(),
+			storagetest.On("Table.Batch").Nth(5).Times(storagetest.Forever).Status(403, "AuthorizationFailure"))
 		_, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &highvolumedelete.DeleteOptions{Allow: query.TableScan, Parallel: 1})
 		harness.WantError(t, err, patterns.ErrOutcomeUnknown)
 	})
@@ -271,14 +270,14 @@ func TestDeleteWhereContinuesFromItsCursor(t *testing.T) {
 		table := notes(t, b.Table(t))
 		store(t, table, slices.Concat(oldNotes("a", 310), oldNotes("b", 310), oldNotes("c", 310))...)
 		options := &highvolumedelete.DeleteOptions{Allow: query.TableScan, Parallel: 1}
-		b.Fault(fault.On("Table.Query").ShortPage(400), fault.On("Table.Batch").Nth(6).Times(fault.Forever).Status(403, "AuthorizationFailure"))
+		b.Fault(storagetest.On("Table.Query").ShortPage(400), storagetest.On("Table.Batch").Nth(6).Times(storagetest.Forever).Status(403, "AuthorizationFailure"))
 		p, err := highvolumedelete.DeleteWhere(t.Context(), table, old, options)
 		var refused *patterns.Error
 		if !errors.As(err, &refused) || refused.Status != 403 || p.Deleted != 410 || p.Cursor == "" {
 			t.Fatalf("%+v, %v", p, err)
 		}
 		b.ClearFaults()
-		b.Fault(fault.On("Table.Query").ShortPage(400))
+		b.Fault(storagetest.On("Table.Query").ShortPage(400))
 		b.ResetRequests()
 		options.Cursor = p.Cursor
 		q, err := highvolumedelete.DeleteWhere(t.Context(), table, old, options)
@@ -363,11 +362,11 @@ func TestDeleteWhereDeletesExactlyTheMatchingRows(t *testing.T) {
 			size := rapid.IntRange(1, 300).Draw(rt, "page")
 			switch rapid.IntRange(0, 2).Draw(rt, "kind") {
 			case 0:
-				b.Fault(fault.On("Table.Query").ShortPage(size))
+				b.Fault(storagetest.On("Table.Query").ShortPage(size))
 			case 1:
-				b.Fault(fault.On("Table.Query").EmptyPage(), fault.On("Table.Query").BoundaryPage())
+				b.Fault(storagetest.On("Table.Query").EmptyPage(), storagetest.On("Table.Query").BoundaryPage())
 			case 2:
-				b.Fault(fault.On("Table.Query").CutPage(size))
+				b.Fault(storagetest.On("Table.Query").CutPage(size))
 			}
 			b.ResetRequests()
 			p, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &highvolumedelete.DeleteOptions{

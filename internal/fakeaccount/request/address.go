@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
+	"github.com/azpatterns/azpatterns/keys"
 )
 
 // Address is the parsed path of a request to the Table service.
@@ -11,7 +12,7 @@ type Address struct {
 	Name   string // table, "Tables" or "$batch"; "" for the service
 	Parens bool   // Name(…), with or without keys
 	Keyed  bool   // Name(PartitionKey='…',RowKey='…') or Tables('arg')
-	Key    Key
+	Key    keys.Key
 	Arg    string // of Tables('arg')
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+	"github.com/azpatterns/azpatterns/keys"
 )
 
 func TestARequestHasTheOperationOfItsMethodAndAddress(t *testing.T) {
@@ -87,7 +88,7 @@ func TestARequestHasTheOperationOfItsMethodAndAddress(t *testing.T) {
 		if r.Op != tt.op || r.Resource != tt.resource || r.Name != tt.name {
 			t.Errorf("%s %s: %s %q %q, want %s %q %q", tt.method, tt.url, r.Op, r.Resource, r.Name, tt.op, tt.resource, tt.name)
 		}
-		if tt.op == op.TableGet && (len(r.Rows) != 1 || r.Rows[0] != request.Key{Partition: "o'n", Row: "r"}) {
+		if tt.op == op.TableGet && (len(r.Rows) != 1 || r.Rows[0] != keys.Key{Partition: "o'n", Row: "r"}) {
 			t.Errorf("rows %v", r.Rows)
 		}
 	}

@@ -12,10 +12,8 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
+	"github.com/azpatterns/azpatterns/keys"
 )
-
-// Key addresses one row of a table.
-type Key struct{ Partition, Row string }
 
 // Request is one request. After parsing, only Result changes, so that transports and
 // services can share the value. A transport that has to change another field uses its own
@@ -58,7 +56,7 @@ type Request struct {
 
 	// Rows are the keys of the rows that the request addresses: one for an operation on an
 	// entity, one for each operation of a batch, none for a query.
-	Rows []Key
+	Rows []keys.Key
 
 	Address Address // the path of a request to the Table service
 	Verb    string  // Table service: the method, or that of X-HTTP-Method

@@ -8,6 +8,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
+	"github.com/azpatterns/azpatterns/keys"
 )
 
 // MaxTableBody is the largest body of a request to the Table service, in bytes.
@@ -75,14 +76,14 @@ func validTimeout(text string) bool {
 // addressRow sets the row that the address names.
 func (r *Request) addressRow() {
 	if r.Address.Keyed && !r.Address.isTables() {
-		r.Rows = []Key{r.Address.Key}
+		r.Rows = []keys.Key{r.Address.Key}
 	}
 }
 
 // insertedRow sets the row that an insert addresses, if its body contains the keys.
 func (r *Request) insertedRow() {
 	members, _ := r.Object()
-	var key Key
+	var key keys.Key
 	found := 0
 	for _, m := range members {
 		switch {
@@ -94,7 +95,7 @@ func (r *Request) insertedRow() {
 		}
 	}
 	if found == 3 {
-		r.Rows = []Key{key}
+		r.Rows = []keys.Key{key}
 	}
 }
 

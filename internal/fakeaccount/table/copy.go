@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+	"github.com/azpatterns/azpatterns/keys"
 )
 
 // Copy reads the present state of what r may have changed, and returns a function that
@@ -25,9 +26,9 @@ func (s *Service) copyAll(to *Service) func() {
 	apply := []func(){s.props.Copy(&to.props)}
 	for _, t := range s.list("") {
 		t.mu.RLock()
-		var all []request.Key
+		var all []keys.Key
 		for r := range t.rows.from("", "") {
-			all = append(all, request.Key{Partition: r.partition(), Row: r.key()})
+			all = append(all, keys.Key{Partition: r.partition(), Row: r.key()})
 		}
 		t.mu.RUnlock()
 		apply = append(apply, t.copy(to, all))
@@ -41,7 +42,7 @@ func (s *Service) copyAll(to *Service) func() {
 
 // copy returns a function that stores the policies and the rows with these keys, as they are
 // now, in the copy of t.
-func (t *table) copy(to *Service, at []request.Key) func() {
+func (t *table) copy(to *Service, at []keys.Key) func() {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
 	if t.gone {

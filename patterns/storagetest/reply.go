@@ -1,4 +1,4 @@
-package fault
+package storagetest
 
 import (
 	"bytes"
@@ -14,10 +14,10 @@ import (
 func (a *attempt) refuse(req *http.Request) *http.Response {
 	const message = "The request was refused by a scripted fault."
 	e, h := a.effect, http.Header{}
-	now := a.r.LocalTime().Add(a.t.opts.ClockSkew)
+	now := a.r.LocalTime().Add(a.t.opts.clockSkew)
 	id := reply.Head(h, a.r.Header, "fault", now)
 	var body []byte
-	if a.q.Service == op.Table {
+	if a.r.Service == op.Table {
 		body = reply.ODataError(e.code, message, id, now)
 		h["Content-Type"] = []string{"application/json;odata=minimalmetadata;streaming=true;charset=utf-8"}
 	} else {

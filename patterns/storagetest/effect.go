@@ -1,4 +1,4 @@
-package fault
+package storagetest
 
 import (
 	"fmt"
@@ -38,26 +38,35 @@ const (
 	cutReply
 )
 
-// LoseRequest loses the request before it is carried out. The sender receives an error that
-// matches [ErrLost].
+// LoseRequest loses the request before it is carried out. The sender receives a [*LostError].
 func (r Rule) LoseRequest() Rule { return r.ends(loseRequest) }
 
-// LoseReply carries the request out and loses the reply. The sender receives the same error
+// LoseReply carries the request out and loses the reply. The sender receives a [*LostError],
 // as for LoseRequest.
 func (r Rule) LoseReply() Rule { return r.ends(loseReply) }
 
-// LateRequest makes the request arrive late: the sender receives the same error as for
-// LoseRequest immediately, and the request, with its complete body, is carried out after a
-// random delay from min to max, even if the sender was killed or its context has ended. See
-// [Transport.Arrive].
+// LateRequest makes the request arrive late, as an attempt that the client abandoned does.
+// The sender immediately receives a [*LostError], as for LoseRequest. The request, with its
+// headers and its complete body, is carried out after a delay from min to max, which
+// [Options].Seed determines; for a fixed delay, min and max are equal. It arrives even if the
+// context of the sender has ended or, in [CrashPoints], its process was killed. A request that
+// was signed more than 15 minutes before it arrives is refused, as in the service.
+//
+// A late request that is due is carried out just before the next request that reaches the
+// account, with the time at which it was due, and [Account.Arrive] carries out all of them.
+// So without further requests it has no visible effect, and no goroutine waits for it.
+//
+// The log contains one entry for the attempt. When it has arrived, Sent is true, Status, Code
+// and Written describe the reply, which is not delivered, and Fault contains ".Arrived". The
+// Fault of the request before which it arrived contains ".After".
 func (r Rule) LateRequest(min, max time.Duration) Rule {
 	r = r.require(min >= 0 && min <= max, ".LateRequest(%v, %v): the delays are not negative, the smaller is first", min, max)
 	r.effect.lateMin, r.effect.lateMax = min, max
 	return r.ends(lateRequest)
 }
 
-// Status replies with an error in the format of the service, without carrying the
-// request out: Status(503, "ServerBusy"), Status(500, "InternalError").
+// Status replies with an error of the service, for example Status(503, "ServerBusy"), and
+// does not carry the request out. The status is from 300 to 599.
 func (r Rule) Status(status int, code string) Rule {
 	r = r.require(status >= 300 && status <= 599, ".Status(%d, %q) is not an error", status, code)
 	r.effect.status, r.effect.code = status, code
@@ -81,63 +90,58 @@ func (r Rule) ends(o outcome) Rule {
 }
 
 // Delay waits before the request is sent. If the context ends first, the request is not
-// carried out. The service refuses a request that arrives more than 15 minutes after it
-// was signed.
+// carried out. A request that was signed more than 15 minutes before it arrives is
+// refused, as in the service.
 func (r Rule) Delay(d time.Duration) Rule {
 	r.effect.delay, r.effect.set = d, true
 	return r
 }
 
-// DelayReply waits after the request is carried out, before the reply is delivered, but not
-// longer than until the context ends.
+// DelayReply waits after the request is carried out, before the reply is delivered, but
+// not longer than until the context ends.
 func (r Rule) DelayReply(d time.Duration) Rule {
 	r.effect.replyDelay, r.effect.set = d, true
 	return r
 }
 
-// ShortPage limits the page that a query of rows or tables returns to n rows, with a
-// token. It uses $top, so it works on any service. Lists of queues, containers and blobs
-// are short on the in-process account only.
+// ShortPage limits the page that a query or a list returns to n results, with a token.
 func (r Rule) ShortPage(n int) Rule {
 	r = r.require(n >= 1, ".ShortPage(%d): a page without rows is EmptyPage", n)
 	r.effect.page.Rows, r.effect.set = n, true
 	return r
 }
 
-// EmptyPage makes a query of rows or tables return an empty page, with a token for the page
-// that was requested. EmptyPage does not apply to the request with that token, so a rule for
-// all queries inserts one empty page before each page. It works on any service; for lists of
-// queues, containers and blobs it works on the in-process account only.
+// EmptyPage makes a query or a list return an empty page, with a token for the page that
+// was requested. EmptyPage does not apply to the request with that token, so a rule for all
+// queries inserts one empty page before each page.
 func (r Rule) EmptyPage() Rule {
 	r.effect.empty, r.effect.set = true, true
 	return r
 }
 
-// NoMessages makes a Get or Peek of messages return no message, even if messages are visible.
-// The messages stay visible.
+// NoMessages makes a Queue.Get or Queue.Peek return no message, even if messages are
+// visible. The messages stay visible.
 func (r Rule) NoMessages() Rule {
 	r.effect.noMessages, r.effect.set = true, true
 	return r
 }
 
-// Redeliver delivers the messages of a Get twice: the next Get from the same queue
+// Redeliver delivers the messages of a Queue.Get twice: the next Get from the same queue
 // returns the same reply, including its pop receipts.
 func (r Rule) Redeliver() Rule {
 	r.effect.redeliver, r.effect.set = true, true
 	return r
 }
 
-// CutPage ends the page of a query after n rows were examined, as the service does
-// after five seconds: it contains what was found so far, which may be nothing. In-process
-// account only.
+// CutPage ends the page of a query or a list after n results were examined, as the service
+// does after five seconds. The page contains what was found so far, which may be nothing.
 func (r Rule) CutPage(n int) Rule {
 	r = r.require(n >= 1, ".CutPage(%d) would make no progress", n)
 	r.effect.page.Scan, r.effect.set = n, true
 	return r
 }
 
-// BoundaryPage ends the page of a query at the end of a partition, with a token.
-// In-process account only.
+// BoundaryPage ends the page of a Table.Query at the end of a partition, with a token.
 func (r Rule) BoundaryPage() Rule {
 	r.effect.page.Boundary, r.effect.set = true, true
 	return r

@@ -1,4 +1,4 @@
-package fault
+package storagetest
 
 import (
 	"maps"
@@ -52,7 +52,7 @@ func (a *attempt) shapeQuery(req *http.Request) (again bool) {
 // emptyPage replies to a query with no rows and a token.
 func (a *attempt) emptyPage(req *http.Request) *http.Response {
 	h := http.Header{"Content-Type": {"application/json;odata=minimalmetadata;streaming=true;charset=utf-8"}}
-	if a.q.Op == op.TableList {
+	if a.r.Op == op.TableList {
 		h.Set("x-ms-continuation-NextTableName", emptyMark+a.r.Query.Get("NextTableName"))
 	} else {
 		h.Set("x-ms-continuation-NextPartitionKey", emptyMark+a.r.Query.Get("NextPartitionKey"))

@@ -1,4 +1,4 @@
-package fault
+package storagetest
 
 import (
 	"context"
@@ -133,7 +133,7 @@ func (l *held) arrive(inner policy.Transporter) {
 // Arrive carries out every late request that is pending, due or not, of all transports with
 // the same inner transport, in the order in which they are due. It returns how many these
 // were.
-func (t *Transport) Arrive() int {
+func (t *transport) Arrive() int {
 	n := t.network
 	n.mu.Lock()
 	all := n.remove(func(*held) bool { return true })

@@ -1,4 +1,4 @@
-package fault_test
+package storagetest_test
 
 import (
 	"math"
@@ -8,13 +8,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // mistake returns the text of the error that Fault returns for the rules.
-func mistake(rules ...fault.Rule) string {
-	if err := fault.Wrap(&service{}, nil).Fault(rules...); err != nil {
+func mistake(rules ...storagetest.Rule) string {
+	if err := storagetest.Wrap(&service{}, nil).Fault(rules...); err != nil {
 		return err.Error()
 	}
 	return ""
@@ -22,36 +21,36 @@ func mistake(rules ...fault.Rule) string {
 
 func TestARuleThatCanNeverActIsRefused(t *testing.T) {
 	for _, pattern := range []string{"", "[", "Tabel.Insert", "Table.Inserts", "table.insert", "Table", "Blob.*Message"} {
-		if got := mistake(fault.On(pattern).LoseReply()); !strings.Contains(got, strconv.Quote(pattern)) {
+		if got := mistake(storagetest.On(pattern).LoseReply()); !strings.Contains(got, strconv.Quote(pattern)) {
 			t.Errorf("On(%q): %v", pattern, got)
 		}
 	}
-	if mistake(fault.On("Table.Insert").Nth(2)) == "" {
+	if mistake(storagetest.On("Table.Insert").Nth(2)) == "" {
 		t.Error("a rule without an effect is accepted")
 	}
-	if mistake(fault.Rule{}.LoseReply()) == "" {
+	if mistake(storagetest.Rule{}.LoseReply()) == "" {
 		t.Error("a rule without an operation is accepted")
 	}
-	for _, rule := range []fault.Rule{
-		fault.On("Table.Insert").EmptyPage(), fault.On("Table.Get").ShortPage(1), fault.On("Queue.Get").CutPage(1),
-		fault.On("Blob.List").BoundaryPage(), fault.On("Table.*").NoMessages(), fault.On("Queue.Peek").Redeliver(), fault.On("Table.Get").LoseReply().ShortPage(1),
+	for _, rule := range []storagetest.Rule{
+		storagetest.On("Table.Insert").EmptyPage(), storagetest.On("Table.Get").ShortPage(1), storagetest.On("Queue.Get").CutPage(1),
+		storagetest.On("Blob.List").BoundaryPage(), storagetest.On("Table.*").NoMessages(), storagetest.On("Queue.Peek").Redeliver(), storagetest.On("Table.Get").LoseReply().ShortPage(1),
 	} {
 		if got := mistake(rule); !strings.Contains(got, rule.String()) || !strings.Contains(got, " is for ") {
 			t.Errorf("%v: %v", rule, got)
 		}
 	}
 	if got := mistake(
-		fault.On("*").EmptyPage(), fault.On("Table.*").ShortPage(1), fault.On("Queue.ListQueues").EmptyPage(), fault.On("Blob.List").ShortPage(2), fault.On("Queue.*").Redeliver(),
-		fault.On("*").Where(func(fault.Request) bool { return false }),
-		fault.On("Table.Insert").Delay(0), fault.On("*").NoMessages(), fault.On("Table.*").CutReply(0),
+		storagetest.On("*").EmptyPage(), storagetest.On("Table.*").ShortPage(1), storagetest.On("Queue.ListQueues").EmptyPage(), storagetest.On("Blob.List").ShortPage(2), storagetest.On("Queue.*").Redeliver(),
+		storagetest.On("*").Where(func(storagetest.Request) bool { return false }),
+		storagetest.On("Table.Insert").Delay(0), storagetest.On("*").NoMessages(), storagetest.On("Table.*").CutReply(0),
 	); got != "" {
 		t.Error(got)
 	}
 }
 
 func TestNoRuleIsAddedIfOneIsRefused(t *testing.T) {
-	tr := fault.Wrap(&service{}, nil)
-	if err := tr.Fault(fault.On("*").LoseRequest(), fault.On("*")); err == nil {
+	tr := storagetest.Wrap(&service{}, nil)
+	if err := tr.Fault(storagetest.On("*").LoseRequest(), storagetest.On("*")); err == nil {
 		t.Fatal("accepted")
 	}
 	if _, err := send(t, tr, http.MethodGet, base+"/People()", ""); err != nil {
@@ -60,8 +59,8 @@ func TestNoRuleIsAddedIfOneIsRefused(t *testing.T) {
 }
 
 func TestAnInvalidArgumentOfARuleIsRefused(t *testing.T) {
-	rule := fault.On("Table.Insert")
-	for want, invalid := range map[string]fault.Rule{
+	rule := storagetest.On("Table.Insert")
+	for want, invalid := range map[string]storagetest.Rule{
 		".Nth(0)":           rule.Nth(0),
 		".Nth(-1)":          rule.Nth(-1),
 		".Times(0)":         rule.Nth(2).Times(0),
@@ -82,24 +81,13 @@ func TestAnInvalidArgumentOfARuleIsRefused(t *testing.T) {
 	}
 }
 
-func TestACountOfAnUnknownOperationIsNotZero(t *testing.T) {
-	for _, pattern := range []string{"", "Tabel.*", "Table.Qeury"} {
-		if n := (fault.Log{}).Count(pattern); n != -1 {
-			t.Errorf("Count(%q) = %d", pattern, n)
-		}
-	}
-	if n := (fault.Log{{Op: op.TableQuery}, {Op: op.Unknown}}).Count("*"); n != 2 {
-		t.Errorf("%d requests", n)
-	}
-}
-
 func TestRulesWithoutARequestAreReported(t *testing.T) {
-	tr := fault.Wrap(&service{}, nil)
-	acts, cleared, idle := fault.On("Table.Insert").Delay(0), fault.On("Table.Insert").Nth(2).LoseReply(), fault.On("Table.*").Resource("Nobody").LoseReply()
+	tr := storagetest.Wrap(&service{}, nil)
+	acts, cleared, idle := storagetest.On("Table.Insert").Delay(0), storagetest.On("Table.Insert").Nth(2).LoseReply(), storagetest.On("Table.*").Resource("Nobody").LoseReply()
 	script(t, tr, acts, cleared)
 	send(t, tr, http.MethodPost, base+"/People", "{}")
 	tr.Clear()
-	script(t, tr, idle, fault.On("*").Probability(0).LoseReply(), fault.On("*").Where(func(fault.Request) bool { return false }))
+	script(t, tr, idle, storagetest.On("*").Probability(0).LoseReply(), storagetest.On("*").Where(func(storagetest.Request) bool { return false }))
 	send(t, tr, http.MethodPost, base+"/People", "{}")
 	var reported []string
 	for _, r := range tr.Idle() {

@@ -1,4 +1,4 @@
-package fault
+package storagetest
 
 import (
 	"context"
@@ -16,41 +16,29 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
-// Options are the options of [Wrap]. The zero value means the defaults.
-type Options struct {
-	// Account is the only account that requests are for, if that is known; see
+// transportOptions are the options of [wrap].
+type transportOptions struct {
+	// account is the only account that requests are for, if that is known; see
 	// [request.Parser].
-	Account string
+	account string
 
-	// Services names the service of a host ("127.0.0.1:34567") whose name does not
+	// services names the service of a host ("127.0.0.1:34567") whose name does not
 	// contain it.
-	Services map[string]op.Service
+	services map[string]string
 
-	// Seed determines on which requests rules with a probability act, and random delays. Zero means a random
-	// seed, see [Transport.Seed].
-	Seed uint64
-
-	// LogLimit is the largest number of requests in the log. The oldest are dropped. Zero
-	// means 20,000.
-	LogLimit int
-
-	// ClockSkew is how far the clock of the service is ahead of this process, for the error
-	// replies of rules.
-	ClockSkew time.Duration
-
-	// Lost returns the error that the sender receives if a request or reply was lost. If
-	// nil, the error wraps ErrLost and ECONNRESET.
-	Lost func(o op.Op) error
+	seed      uint64        // zero means a random one
+	logLimit  int           // zero means defaultLogLimit
+	clockSkew time.Duration // of the service, for the error replies of rules
 }
 
 const defaultLogLimit = 20_000
 
-// Transport sends requests through another transport, applies its rules to them, and
+// transport sends requests through another transport, applies its rules to them, and
 // logs them. It is safe for concurrent use and starts no goroutine. If the inner
 // transport blocks only on time, it works inside testing/synctest.
-type Transport struct {
+type transport struct {
 	network *network
-	opts    Options
+	opts    transportOptions
 	parser  request.Parser
 
 	mu      sync.Mutex
@@ -61,45 +49,53 @@ type Transport struct {
 	seq     int
 	log     []*Request
 	repeats map[string]*http.Response // by queue: the reply to the next Get
-	death   *death
+	killing *killing
 }
 
-var _ policy.Transporter = (*Transport)(nil)
+var _ policy.Transporter = (*transport)(nil)
 
-// Wrap returns a transport that sends requests through inner. nil means the zero Options.
-// If inner is the [Transport.Inner] of another transport, both share their late requests.
-func Wrap(inner policy.Transporter, opts *Options) *Transport {
-	t := &Transport{network: networkOf(inner)}
-	if opts != nil {
-		t.opts = *opts
+// wrap returns a transport that sends requests through inner. If inner is the
+// [transport.Inner] of another transport, both share their late requests.
+//
+// inner can also send to Azurite or to Azure, whose replies do not show what they cost: then
+// Inner, Returned, Scanned and Written of a [Request] are 0, CutPage and BoundaryPage have no
+// effect, and ShortPage and EmptyPage are for queries of rows and tables only.
+func wrap(inner policy.Transporter, o transportOptions) *transport {
+	for o.seed == 0 {
+		o.seed = rand.Uint64()
 	}
-	if t.opts.Seed == 0 {
-		t.opts.Seed = rand.Uint64()
+	if o.logLimit <= 0 {
+		o.logLimit = defaultLogLimit
 	}
-	if t.opts.LogLimit <= 0 {
-		t.opts.LogLimit = defaultLogLimit
+	services := make(map[string]op.Service, len(o.services))
+	for host, service := range o.services {
+		services[host] = op.Service(service)
 	}
-	if t.opts.Lost == nil {
-		t.opts.Lost = lost
+	return &transport{
+		network: networkOf(inner), opts: o,
+		parser: request.Parser{Account: o.account, Services: services},
+		chance: rand.New(rand.NewPCG(o.seed, 0)),
 	}
-	t.parser = request.Parser{Account: t.opts.Account, Services: t.opts.Services}
-	t.chance = rand.New(rand.NewPCG(t.opts.Seed, 0))
-	return t
 }
 
 // Inner returns the transport that carries requests out. Requests of a test's setup can use
 // it to bypass the rules and the log. Late requests that are due arrive before them.
-func (t *Transport) Inner() policy.Transporter { return t.network }
+func (t *transport) Inner() policy.Transporter { return t.network }
 
-// Seed returns the seed of rules with a probability. If it is set in [Options], the rules
-// act on the same requests again.
-func (t *Transport) Seed() uint64 { return t.opts.Seed }
+// Wrap returns an account that sends what its transport receives through inner, where
+// services names the service of a host whose name does not contain it. Only its rules and its
+// log can be used. This module tests with it on Azurite.
+func (t *transport) Wrap(inner policy.Transporter, services map[string]string) *Account {
+	a := new(Account)
+	a.once.Do(func() { a.faults = wrap(inner, transportOptions{services: services}) })
+	return a
+}
 
-// Fault adds rules. They count requests from now on. If a rule can never act, Fault returns
-// an error and adds no rule. This is the case if a method was called with an invalid
-// argument, if the rule has neither an effect nor a Where, or if its operations cannot have
-// its effect, such as an empty page of Table.Insert.
-func (t *Transport) Fault(rules ...Rule) error {
+// Seed returns the seed of rules with a probability.
+func (t *transport) Seed() uint64 { return t.opts.seed }
+
+// Fault adds rules, see [Account.Fault].
+func (t *transport) Fault(rules ...Rule) error {
 	var mistakes []error
 	for _, r := range rules {
 		mistakes = append(mistakes, r.check())
@@ -117,7 +113,7 @@ func (t *Transport) Fault(rules ...Rule) error {
 }
 
 // Clear removes all rules.
-func (t *Transport) Clear() {
+func (t *transport) Clear() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.idle = t.neverActed()
@@ -126,13 +122,13 @@ func (t *Transport) Clear() {
 
 // Idle returns the rules that matched no request, including those that Clear removed, but
 // not rules with a probability.
-func (t *Transport) Idle() []Rule {
+func (t *transport) Idle() []Rule {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.neverActed()
 }
 
-func (t *Transport) neverActed() []Rule {
+func (t *transport) neverActed() []Rule {
 	idle := slices.Clone(t.idle)
 	for _, r := range t.rules {
 		if r.acted == 0 && r.probability == 1 && r.effect.set {
@@ -143,7 +139,7 @@ func (t *Transport) neverActed() []Rule {
 }
 
 // Random reports whether a rule with a probability or a random delay is or was in use.
-func (t *Transport) Random() bool {
+func (t *transport) Random() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.random
@@ -151,7 +147,7 @@ func (t *Transport) Random() bool {
 
 // Last returns the number of the last request, 0 before the first. ResetLog does not
 // change it.
-func (t *Transport) Last() int {
+func (t *transport) Last() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.seq
@@ -159,7 +155,7 @@ func (t *Transport) Last() int {
 
 // Log returns the requests so far, in the order in which they were sent. Beyond the
 // limit the oldest are dropped.
-func (t *Transport) Log() Log {
+func (t *transport) Log() Log {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	l := make(Log, len(t.log))
@@ -170,7 +166,7 @@ func (t *Transport) Log() Log {
 }
 
 // ResetLog empties the log. The numbers of requests continue.
-func (t *Transport) ResetLog() {
+func (t *transport) ResetLog() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.log = nil
@@ -178,7 +174,7 @@ func (t *Transport) ResetLog() {
 
 // Do carries out one request. If its context has already ended, or net/http would refuse to
 // send it, it is not carried out, logged or counted.
-func (t *Transport) Do(req *http.Request) (*http.Response, error) {
+func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	if err := req.Context().Err(); err != nil {
 		closeBody(req)
 		return nil, err
@@ -192,9 +188,12 @@ func (t *Transport) Do(req *http.Request) (*http.Response, error) {
 		r, req = t.parser.Parse(req)
 	}
 	q := &Request{
-		Service: r.Service, Op: r.Op, Start: time.Now(), Secondary: r.Secondary,
+		Service: string(r.Service), Op: string(r.Op), Start: time.Now(), Region: Primary,
 		Resource: r.Resource, Name: r.Name, Rows: r.Rows,
 		RequestBytes: max(req.ContentLength, 0),
+	}
+	if r.Secondary {
+		q.Region = Secondary
 	}
 	e, fate := t.begin(q)
 	if fate == diesBefore {
@@ -219,14 +218,14 @@ func (t *Transport) Do(req *http.Request) (*http.Response, error) {
 }
 
 // begin logs the request and applies the rules.
-func (t *Transport) begin(q *Request) (effect, fate) {
+func (t *transport) begin(q *Request) (effect, fate) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.seq++
 	q.Seq = t.seq
-	if len(t.log) >= t.opts.LogLimit {
+	if len(t.log) >= t.opts.logLimit {
 		// Dropping half of the log is cheap on average.
-		t.log = append(t.log[:0], t.log[len(t.log)-t.opts.LogLimit/2:]...)
+		t.log = append(t.log[:0], t.log[len(t.log)-t.opts.logLimit/2:]...)
 	}
 	t.log = append(t.log, q)
 
@@ -242,11 +241,11 @@ func (t *Transport) begin(q *Request) (effect, fate) {
 	if spread := e.lateMax - e.lateMin; e.outcome == lateRequest && spread > 0 {
 		e.lateMin += time.Duration(t.chance.Int64N(int64(spread) + 1))
 	}
-	return e, t.death.meet(q.Seq)
+	return e, t.killing.meet(q.Seq)
 }
 
 // note changes an entry of the log.
-func (t *Transport) note(set func()) {
+func (t *transport) note(set func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	set()

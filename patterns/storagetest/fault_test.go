@@ -1,4 +1,4 @@
-package fault_test
+package storagetest_test
 
 import (
 	"bytes"
@@ -16,7 +16,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/attempts"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // service replies with status 200 and a count of requests, and stores the requests.
@@ -27,8 +28,8 @@ type service struct {
 }
 
 func (s *service) Do(req *http.Request) (*http.Response, error) {
-	fault.TraceRequest(req)
-	defer fault.TraceReply(req)
+	attempts.TraceRequest(req)
+	defer attempts.TraceReply(req)
 	body := ""
 	if req.Body != nil {
 		b, err := io.ReadAll(req.Body)
@@ -47,12 +48,12 @@ func (s *service) Do(req *http.Request) (*http.Response, error) {
 
 const base = "https://acct.table.core.windows.net"
 
-func send(t *testing.T, tr *fault.Transport, method, url, body string) (*http.Response, error) {
+func send(t *testing.T, tr *storagetest.Transport, method, url, body string) (*http.Response, error) {
 	t.Helper()
 	return sendCtx(t, t.Context(), tr, method, url, body)
 }
 
-func sendCtx(t *testing.T, ctx context.Context, tr *fault.Transport, method, url, body string) (*http.Response, error) {
+func sendCtx(t *testing.T, ctx context.Context, tr *storagetest.Transport, method, url, body string) (*http.Response, error) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader([]byte(body)))
 	if err != nil {
@@ -65,7 +66,7 @@ func sendCtx(t *testing.T, ctx context.Context, tr *fault.Transport, method, url
 }
 
 // script adds rules, which must be valid.
-func script(t *testing.T, tr *fault.Transport, rules ...fault.Rule) {
+func script(t *testing.T, tr *storagetest.Transport, rules ...storagetest.Rule) {
 	t.Helper()
 	if err := tr.Fault(rules...); err != nil {
 		t.Fatal(err)
@@ -83,15 +84,15 @@ func text(t *testing.T, res *http.Response) string {
 
 func TestALostReplyIsCarriedOutAndALostRequestIsNot(t *testing.T) {
 	s := &service{}
-	tr := fault.Wrap(s, nil)
-	script(t, tr, fault.On("Table.Insert").Nth(2).LoseReply(), fault.On("Table.Insert").Nth(3).LoseRequest())
+	tr := storagetest.Wrap(s, nil)
+	script(t, tr, storagetest.On("Table.Insert").Nth(2).LoseReply(), storagetest.On("Table.Insert").Nth(3).LoseRequest())
 	for i := 1; i <= 4; i++ {
 		res, err := send(t, tr, "POST", base+"/People", fmt.Sprint(i))
 		lost := i == 2 || i == 3
 		if lost != (err != nil) || lost == (res != nil) {
 			t.Fatalf("request %d: %v %v", i, res, err)
 		}
-		if lost && (!errors.Is(err, fault.ErrLost) || !errors.Is(err, syscall.ECONNRESET) || !strings.HasPrefix(err.Error(), "Table.Insert: ")) {
+		if lost && (!errors.Is(err, syscall.ECONNRESET) || !errors.Is(err, syscall.ECONNRESET) || !strings.HasPrefix(err.Error(), "Table.Insert: ")) {
 			t.Errorf("request %d: %v", i, err)
 		}
 	}
@@ -109,24 +110,24 @@ func TestALostReplyIsCarriedOutAndALostRequestIsNot(t *testing.T) {
 
 func TestNthAndTimesSelectRequests(t *testing.T) {
 	tests := []struct {
-		rule fault.Rule
+		rule storagetest.Rule
 		want string // x: refused
 	}{
-		{fault.On("Table.*"), "xxxxx"},
-		{fault.On("*").Nth(2), ".x..."},
-		{fault.On("Table.Get").Nth(2).Times(3), ".xxx."},
-		{fault.On("Table.Get").Times(2), "xx..."},
-		{fault.On("Table.Get").Nth(4).Times(fault.Forever), "...xx"},
-		{fault.On("Table.Get").Times(fault.Forever).Nth(4), "...xx"},
-		{fault.On("Table.Query"), "....."},
-		{fault.On("Table.Get").Resource("PEOPLE"), "xxxxx"},
-		{fault.On("Table.Get").Resource("others"), "....."},
-		{fault.On("Table.Get").Where(func(q fault.Request) bool { return q.Rows[0].Row == "3" }), "..x.."},
-		{fault.On("*").Probability(0), "....."},
-		{fault.On("*").Probability(1), "xxxxx"},
+		{storagetest.On("Table.*"), "xxxxx"},
+		{storagetest.On("*").Nth(2), ".x..."},
+		{storagetest.On("Table.Get").Nth(2).Times(3), ".xxx."},
+		{storagetest.On("Table.Get").Times(2), "xx..."},
+		{storagetest.On("Table.Get").Nth(4).Times(storagetest.Forever), "...xx"},
+		{storagetest.On("Table.Get").Times(storagetest.Forever).Nth(4), "...xx"},
+		{storagetest.On("Table.Query"), "....."},
+		{storagetest.On("Table.Get").Resource("PEOPLE"), "xxxxx"},
+		{storagetest.On("Table.Get").Resource("others"), "....."},
+		{storagetest.On("Table.Get").Where(func(q storagetest.Request) bool { return q.Rows[0].Row == "3" }), "..x.."},
+		{storagetest.On("*").Probability(0), "....."},
+		{storagetest.On("*").Probability(1), "xxxxx"},
 	}
 	for _, tt := range tests {
-		tr := fault.Wrap(&service{}, nil)
+		tr := storagetest.Wrap(&service{}, nil)
 		script(t, tr, tt.rule.Status(503, "ServerBusy"))
 		got := ""
 		for i := 1; i <= 5; i++ {
@@ -144,8 +145,8 @@ func TestNthAndTimesSelectRequests(t *testing.T) {
 
 func TestTheSameSeedCausesTheSameFaults(t *testing.T) {
 	course := func(seed uint64) string {
-		tr := fault.Wrap(&service{}, &fault.Options{Seed: seed})
-		script(t, tr, fault.On("*").Probability(0.5).LoseRequest())
+		tr := storagetest.Wrap(&service{}, &storagetest.Options{Seed: seed})
+		script(t, tr, storagetest.On("*").Probability(0.5).LoseRequest())
 		out := ""
 		for range 64 {
 			_, err := send(t, tr, "GET", base+"/People()", "")
@@ -169,8 +170,8 @@ func TestAnErrorReplyHasTheFormatOfItsService(t *testing.T) {
 		"acct.blob.core.windows.net":  `<?xml version="1.0" encoding="utf-8"?><Error><Code>ServerBusy</Code><Message>`,
 	} {
 		s := &service{}
-		tr := fault.Wrap(s, nil)
-		script(t, tr, fault.On("*").Status(503, "ServerBusy"))
+		tr := storagetest.Wrap(s, nil)
+		script(t, tr, storagetest.On("*").Status(503, "ServerBusy"))
 		res, err := send(t, tr, "GET", "https://"+host+"/thing", "")
 		if err != nil {
 			t.Fatal(err)
@@ -190,8 +191,8 @@ func TestAnErrorReplyHasTheFormatOfItsService(t *testing.T) {
 func TestDelaysEndWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{}
-		tr := fault.Wrap(s, nil)
-		script(t, tr, fault.On("*").Delay(2*time.Second).DelayReply(3*time.Second), fault.On("*").Delay(time.Second))
+		tr := storagetest.Wrap(s, nil)
+		script(t, tr, storagetest.On("*").Delay(2*time.Second).DelayReply(3*time.Second), storagetest.On("*").Delay(time.Second))
 		start := time.Now()
 		if _, err := send(t, tr, "GET", base+"/People()", ""); err != nil || time.Since(start) != 6*time.Second {
 			t.Errorf("%v after %v", err, time.Since(start))
@@ -211,7 +212,7 @@ func TestDelaysEndWithTheContext(t *testing.T) {
 
 func TestAnEndedContextIsNeitherSentNorCounted(t *testing.T) {
 	s := &service{}
-	tr := fault.Wrap(s, nil)
+	tr := storagetest.Wrap(s, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := sendCtx(t, ctx, tr, "GET", base+"/People()", ""); !errors.Is(err, context.Canceled) {
@@ -224,8 +225,8 @@ func TestAnEndedContextIsNeitherSentNorCounted(t *testing.T) {
 
 func TestARepeatedRequestIsCarriedOutTwiceWithItsBody(t *testing.T) {
 	s := &service{}
-	tr := fault.Wrap(s, nil)
-	script(t, tr, fault.On("*").Twice())
+	tr := storagetest.Wrap(s, nil)
+	script(t, tr, storagetest.On("*").Twice())
 	res, err := send(t, tr, "POST", base+"/People", "body")
 	if err != nil {
 		t.Fatal(err)
@@ -236,8 +237,8 @@ func TestARepeatedRequestIsCarriedOutTwiceWithItsBody(t *testing.T) {
 }
 
 func TestATruncatedReplyReturnsAnUnexpectedEOF(t *testing.T) {
-	tr := fault.Wrap(&service{}, nil)
-	script(t, tr, fault.On("*").CutReply(3))
+	tr := storagetest.Wrap(&service{}, nil)
+	script(t, tr, storagetest.On("*").CutReply(3))
 	res, err := send(t, tr, "GET", base+"/People()", "")
 	if err != nil {
 		t.Fatal(err)
@@ -250,8 +251,8 @@ func TestATruncatedReplyReturnsAnUnexpectedEOF(t *testing.T) {
 
 func TestPagesAreShortenedWithParametersOfEveryService(t *testing.T) {
 	s := &service{}
-	tr := fault.Wrap(s, nil)
-	script(t, tr, fault.On("Table.Query").EmptyPage(), fault.On("Table.*").ShortPage(5))
+	tr := storagetest.Wrap(s, nil)
+	script(t, tr, storagetest.On("Table.Query").EmptyPage(), storagetest.On("Table.*").ShortPage(5))
 	res, err := send(t, tr, "GET", base+"/People()?$filter=x&NextPartitionKey=abc&NextRowKey=def", "")
 	if err != nil {
 		t.Fatal(err)
@@ -274,8 +275,8 @@ func TestPagesAreShortenedWithParametersOfEveryService(t *testing.T) {
 
 func TestMessagesAreDeliveredLateAndTwice(t *testing.T) {
 	s := &service{}
-	tr := fault.Wrap(s, nil)
-	script(t, tr, fault.On("Queue.Get").Nth(1).NoMessages(), fault.On("Queue.Get").Nth(2).Redeliver())
+	tr := storagetest.Wrap(s, nil)
+	script(t, tr, storagetest.On("Queue.Get").Nth(1).NoMessages(), storagetest.On("Queue.Get").Nth(2).Redeliver())
 	var got []string
 	for range 4 {
 		res, err := send(t, tr, "GET", "https://acct.queue.core.windows.net/jobs/messages?numofmessages=1", "")
@@ -291,16 +292,16 @@ func TestMessagesAreDeliveredLateAndTwice(t *testing.T) {
 
 func TestEveryAttemptIsTracedOnce(t *testing.T) {
 	for _, c := range []struct {
-		rule    fault.Rule
+		rule    storagetest.Rule
 		replies int
 	}{
-		{fault.On("*").Delay(0), 1},
-		{fault.On("*").LoseReply(), 1}, // the service has sent it
-		{fault.On("*").LoseRequest(), 0},
-		{fault.On("*").Status(500, "InternalError"), 1},
-		{fault.On("*").EmptyPage(), 1},
+		{storagetest.On("*").Delay(0), 1},
+		{storagetest.On("*").LoseReply(), 1}, // the service has sent it
+		{storagetest.On("*").LoseRequest(), 0},
+		{storagetest.On("*").Status(500, "InternalError"), 1},
+		{storagetest.On("*").EmptyPage(), 1},
 	} {
-		tr := fault.Wrap(&service{}, nil)
+		tr := storagetest.Wrap(&service{}, nil)
 		script(t, tr, c.rule)
 		var conns, writes, replies int
 		var host string
@@ -321,7 +322,7 @@ func TestEveryAttemptIsTracedOnce(t *testing.T) {
 }
 
 func TestTheLogKeepsTheNewestAndCounts(t *testing.T) {
-	tr := fault.Wrap(&service{}, &fault.Options{LogLimit: 10})
+	tr := storagetest.Wrap(&service{}, &storagetest.Options{LogLimit: 10})
 	for i := range 25 {
 		if _, err := send(t, tr, "GET", fmt.Sprintf("%s/People(PartitionKey='p',RowKey='%d')", base, i), "ab"); err != nil {
 			t.Fatal(err)
@@ -338,7 +339,7 @@ func TestTheLogKeepsTheNewestAndCounts(t *testing.T) {
 	if len(tr.Log()) != 0 {
 		t.Error("not empty")
 	}
-	script(t, tr, fault.On("*").LoseRequest())
+	script(t, tr, storagetest.On("*").LoseRequest())
 	tr.Clear()
 	if _, err := send(t, tr, "GET", base+"/People()", ""); err != nil {
 		t.Errorf("after Clear: %v", err)
@@ -348,23 +349,15 @@ func TestTheLogKeepsTheNewestAndCounts(t *testing.T) {
 	}
 }
 
-func TestTheStringOfARuleIsAGoExpression(t *testing.T) {
-	r := fault.On("Table.Batch").Resource("People").Nth(3).Times(2).Probability(0.5).Delay(time.Second).Status(503, "ServerBusy")
-	const want = `On("Table.Batch").Resource("People").Nth(3).Times(2).Probability(0.5).Delay(1s).Status(503, "ServerBusy")`
-	if r.String() != want {
-		t.Errorf("%s", r)
-	}
-}
-
 func TestAKilledSenderReceivesOnlyErrors(t *testing.T) {
-	for after, how := range map[bool]fault.Death{false: fault.Before, true: fault.After} {
+	for after, how := range map[bool]storagetest.Death{false: storagetest.DeathBefore, true: storagetest.DeathAfter} {
 		s := &service{}
-		tr := fault.Wrap(s, nil)
+		tr := storagetest.Wrap(s, nil)
 		deaths := 0
 		tr.Kill(2, how, func() { deaths++ })
 		for i := 1; i <= 4; i++ {
 			_, err := send(t, tr, "POST", base+"/People", fmt.Sprint(i))
-			if killed := errors.Is(err, fault.ErrKilled); killed != (i >= 2) {
+			if killed := errors.Is(err, storagetest.ErrKilled); killed != (i >= 2) {
 				t.Errorf("after %v, request %d: %v", after, i, err)
 			}
 		}

@@ -1,4 +1,4 @@
-package fault
+package storagetest
 
 import (
 	"errors"
@@ -6,17 +6,21 @@ import (
 	"math"
 	"net/http"
 
+	"github.com/azpatterns/azpatterns/internal/attempts"
+	"github.com/azpatterns/azpatterns/internal/fakeaccount"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 )
 
 // attempt is one request in progress, with the effect of the rules on it.
 type attempt struct {
-	t      *Transport
+	t      *transport
 	r      *request.Request
 	q      *Request // its entry in the log
 	effect effect
 }
+
+func (a *attempt) lost() error { return &LostError{a.q.Op} }
 
 func (a *attempt) run(req *http.Request) (*http.Response, error) {
 	if err := wait(req.Context(), a.effect.delay); err != nil {
@@ -25,18 +29,18 @@ func (a *attempt) run(req *http.Request) (*http.Response, error) {
 	}
 	switch a.effect.outcome {
 	case loseRequest:
-		TraceRequest(req)
+		attempts.TraceRequest(req)
 		closeBody(req)
-		return nil, a.t.opts.Lost(a.q.Op)
+		return nil, a.lost()
 	case lateRequest:
-		TraceRequest(req)
+		attempts.TraceRequest(req)
 		if err := a.t.network.hold(a, req, a.effect.lateMin, math.MaxInt); err != nil {
 			return nil, err
 		}
-		return nil, a.t.opts.Lost(a.q.Op)
+		return nil, a.lost()
 	case refuse:
-		TraceRequest(req)
-		TraceReply(req)
+		attempts.TraceRequest(req)
+		attempts.TraceReply(req)
 		return a.refuse(req), nil
 	}
 	res, err := a.send(req)
@@ -50,7 +54,7 @@ func (a *attempt) run(req *http.Request) (*http.Response, error) {
 	switch a.effect.outcome {
 	case loseReply:
 		drop(res)
-		return nil, a.t.opts.Lost(a.q.Op)
+		return nil, a.lost()
 	case cutReply:
 		res.Body = &cutBody{body: res.Body, left: a.effect.cut}
 	}
@@ -61,8 +65,8 @@ func (a *attempt) run(req *http.Request) (*http.Response, error) {
 func (a *attempt) send(req *http.Request) (*http.Response, error) {
 	out := *req
 	if res := a.shape(&out); res != nil {
-		TraceRequest(req)
-		TraceReply(req)
+		attempts.TraceRequest(req)
+		attempts.TraceReply(req)
 		closeBody(req)
 		res.Request = req
 		a.t.note(func() { a.q.Status, a.q.ReplyBytes = res.StatusCode, res.ContentLength })
@@ -85,7 +89,7 @@ func (a *attempt) send(req *http.Request) (*http.Response, error) {
 	}
 	res.Request = req
 	a.t.note(func() { a.q.record(a.r.Result, res) })
-	if a.effect.redeliver && a.q.Op == op.QueueGet && res.StatusCode == http.StatusOK {
+	if a.effect.redeliver && a.r.Op == op.QueueGet && res.StatusCode == http.StatusOK {
 		if err := a.keepReply(res); err != nil {
 			return nil, err
 		}
@@ -104,9 +108,9 @@ func (a *attempt) carryOut(req *http.Request) (*http.Response, error) {
 	for _, l := range before {
 		a.t.note(func() { a.q.Fault += fmt.Sprintf(".After(%s #%d)", l.attempt.q.Op, l.attempt.q.Seq) })
 	}
-	if errors.Is(err, ErrLost) {
+	if errors.Is(err, fakeaccount.ErrDown) {
 		a.t.note(func() { a.q.Sent, a.q.Fault = false, a.q.Fault+".Down" })
-		err = a.t.opts.Lost(a.q.Op)
+		err = a.lost()
 	}
 	return res, err
 }
@@ -115,14 +119,14 @@ func (a *attempt) carryOut(req *http.Request) (*http.Response, error) {
 // to be carried out.
 func (a *attempt) shape(req *http.Request) *http.Response {
 	e := a.effect
-	if a.q.Op == op.TableGet { // which no effect changes
+	if a.r.Op == op.TableGet { // which no effect changes
 		return nil
 	}
 	shaped := *a.r // a copy, because an outer transport may send its request again
 	a.r = &shaped
 	shaped.Page = e.page.WithDefaults(shaped.Page)
 	shaped.Page.Empty = shaped.Page.Empty || e.empty // of a list; the reply to a query is created below
-	switch a.q.Op {
+	switch a.r.Op {
 	case op.TableQuery, op.TableList:
 		if again := a.shapeQuery(req); e.empty && !again {
 			return a.emptyPage(req)

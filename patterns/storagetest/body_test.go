@@ -1,4 +1,4 @@
-package fault_test
+package storagetest_test
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 type closing struct {
@@ -24,15 +24,15 @@ func (c closing) Close() error { *c.closed = true; return nil }
 func TestTheBodyOfARequestThatIsNotSentIsClosed(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		rule fault.Rule
+		rule storagetest.Rule
 		gone bool // the context has already ended
 	}{
-		{"gone", fault.On("*").Delay(0), true},
-		{"gone while it waits", fault.On("*").Delay(time.Hour), false},
-		{"lost", fault.On("*").LoseRequest(), false},
-		{"refused", fault.On("*").Status(503, "ServerBusy"), false},
+		{"gone", storagetest.On("*").Delay(0), true},
+		{"gone while it waits", storagetest.On("*").Delay(time.Hour), false},
+		{"lost", storagetest.On("*").LoseRequest(), false},
+		{"refused", storagetest.On("*").Status(503, "ServerBusy"), false},
 	} {
-		tr := fault.Wrap(&service{}, nil)
+		tr := storagetest.Wrap(&service{}, nil)
 		script(t, tr, tt.rule)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		if tt.gone {
@@ -71,8 +71,8 @@ func TestRulesApplyToTheTableOfABatchAndOfACreate(t *testing.T) {
 		{azurite + "/Tables", `{"TableName":`, ""},
 	} {
 		s := &service{}
-		tr := fault.Wrap(s, nil)
-		script(t, tr, fault.On("*").Resource("people").Nth(2).Status(503, "ServerBusy"))
+		tr := storagetest.Wrap(s, nil)
+		script(t, tr, storagetest.On("*").Resource("people").Nth(2).Status(503, "ServerBusy"))
 		for range 2 {
 			if _, err := send(t, tr, "POST", tt.at, tt.body); err != nil {
 				t.Fatal(err)
@@ -99,12 +99,12 @@ func TestAWhereReceivesTheRowsOfAnInsertAndOfABatch(t *testing.T) {
 			part("PATCH "+to+"/People(PartitionKey='o''n',RowKey='a%20b')", `{"PartitionKey":"other","RowKey":"other"}`) +
 			part("DELETE "+to+"/People(PartitionKey='o''n',RowKey='')", "") + "--changeset_1--\r\n--batch_1--\r\n"
 	}
-	three := []request.Key{{Partition: "o'n", Row: "{1}"}, {Partition: "o'n", Row: "a b"}, {Partition: "o'n", Row: ""}}
+	three := []keys.Key{{Partition: "o'n", Row: "{1}"}, {Partition: "o'n", Row: "a b"}, {Partition: "o'n", Row: ""}}
 	for _, tt := range []struct {
 		at, body string
-		rows     []request.Key
+		rows     []keys.Key
 	}{
-		{base + "/People", `{"A":1,"PartitionKey":"p","RowKey":"r"}`, []request.Key{{Partition: "p", Row: "r"}}},
+		{base + "/People", `{"A":1,"PartitionKey":"p","RowKey":"r"}`, []keys.Key{{Partition: "p", Row: "r"}}},
 		{base + "/People", `{"PartitionKey":"p"}`, nil},
 		{base + "/People", `{"PartitionKey":1,"RowKey":2}`, nil},
 		{base + "/People", `no JSON`, nil},
@@ -113,9 +113,9 @@ func TestAWhereReceivesTheRowsOfAnInsertAndOfABatch(t *testing.T) {
 		{azurite + "/$batch", batch(azurite), three},
 	} {
 		s := &service{}
-		tr := fault.Wrap(s, nil)
-		var seen []request.Key
-		script(t, tr, fault.On("Table.*").Where(func(q fault.Request) bool { seen = q.Rows; return false }))
+		tr := storagetest.Wrap(s, nil)
+		var seen []keys.Key
+		script(t, tr, storagetest.On("Table.*").Where(func(q storagetest.Request) bool { seen = q.Rows; return false }))
 		if _, err := send(t, tr, http.MethodPost, tt.at, tt.body); err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestABodyThatCannotBeReadIsNotTruncated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := fault.Wrap(&service{}, nil).Do(req); err != iotest.ErrTimeout {
+	if _, err := storagetest.Wrap(&service{}, nil).Do(req); err != iotest.ErrTimeout {
 		t.Errorf("%v", err)
 	}
 }

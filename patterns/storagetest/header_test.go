@@ -1,4 +1,4 @@
-package fault_test
+package storagetest_test
 
 import (
 	"io"
@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // doer adapts a function to policy.Transporter.
@@ -18,7 +18,7 @@ func TestHeadersThatNetHTTPRefusesAreNotSent(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	sent := 0
-	transport := fault.Wrap(doer(func(*http.Request) (*http.Response, error) {
+	transport := storagetest.Wrap(doer(func(*http.Request) (*http.Response, error) {
 		sent++
 		return &http.Response{StatusCode: http.StatusNotFound, Body: http.NoBody}, nil
 	}), nil)

@@ -1,4 +1,4 @@
-package fault_test
+package storagetest_test
 
 import (
 	"context"
@@ -7,15 +7,16 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // post sends a request with a body, and returns its error.
-func post(t *testing.T, tr *fault.Transport, body string) error {
+func post(t *testing.T, tr *storagetest.Transport, body string) error {
 	t.Helper()
 	_, err := send(t, tr, http.MethodPost, base+"/People", body)
 	return err
@@ -24,10 +25,10 @@ func post(t *testing.T, tr *fault.Transport, body string) error {
 func TestALateRequestArrivesBeforeTheNextRequestAfterItsDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &service{}
-		tr := fault.Wrap(s, nil)
-		script(t, tr, fault.On("*").Nth(1).LateRequest(5*time.Second, 5*time.Second))
+		tr := storagetest.Wrap(s, nil)
+		script(t, tr, storagetest.On("*").Nth(1).LateRequest(5*time.Second, 5*time.Second))
 		start := time.Now()
-		if err := post(t, tr, "late"); !errors.Is(err, fault.ErrLost) || time.Since(start) != 0 {
+		if err := post(t, tr, "late"); !errors.Is(err, syscall.ECONNRESET) || time.Since(start) != 0 {
 			t.Errorf("%v after %v", err, time.Since(start))
 		}
 		post(t, tr, "retry")
@@ -43,15 +44,15 @@ func TestALateRequestArrivesBeforeTheNextRequestAfterItsDelay(t *testing.T) {
 }
 
 func TestTheLogShowsWhenALateRequestArrived(t *testing.T) {
-	tr := fault.Wrap(&service{}, nil)
-	script(t, tr, fault.On("*").Nth(1).LateRequest(0, 0))
+	tr := storagetest.Wrap(&service{}, nil)
+	script(t, tr, storagetest.On("*").Nth(1).LateRequest(0, 0))
 	post(t, tr, "late")
-	if q := tr.Log()[0]; q.Sent || q.Status != 0 || q.Fault != ".LateRequest(0s, 0s)" || !errors.Is(q.Err, fault.ErrLost) {
+	if q := tr.Log()[0]; q.Sent || q.Status != 0 || q.Fault != ".LateRequest(0s, 0s)" || !errors.Is(q.Err, syscall.ECONNRESET) {
 		t.Errorf("on its way: %+v", q)
 	}
 	post(t, tr, "next")
 	log := tr.Log()
-	if q := log[0]; !q.Sent || q.Status != http.StatusOK || q.Fault != ".LateRequest(0s, 0s).Arrived" || !errors.Is(q.Err, fault.ErrLost) {
+	if q := log[0]; !q.Sent || q.Status != http.StatusOK || q.Fault != ".LateRequest(0s, 0s).Arrived" || !errors.Is(q.Err, syscall.ECONNRESET) {
 		t.Errorf("arrived: %+v", q)
 	}
 	if q := log[1]; len(log) != 2 || q.Fault != ".After(Table.Insert #1)" {
@@ -61,14 +62,14 @@ func TestTheLogShowsWhenALateRequestArrived(t *testing.T) {
 
 func TestALateRequestOutlivesItsSender(t *testing.T) {
 	s := &service{}
-	first := fault.Wrap(s, nil)
-	next := fault.Wrap(first.Inner(), nil)
-	script(t, first, fault.On("*").Nth(1).LateRequest(time.Hour, time.Hour))
+	first := storagetest.Wrap(s, nil)
+	next := storagetest.Wrap(first.Inner(), nil)
+	script(t, first, storagetest.On("*").Nth(1).LateRequest(time.Hour, time.Hour))
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err := sendCtx(t, ctx, first, http.MethodPost, base+"/People", "late")
 	cancel()
-	first.Kill(first.Last()+1, fault.Before, func() {})
-	if killed := post(t, first, "killed"); !errors.Is(err, fault.ErrLost) || !errors.Is(killed, fault.ErrKilled) {
+	first.Kill(first.Last()+1, storagetest.DeathBefore, func() {})
+	if killed := post(t, first, "killed"); !errors.Is(err, syscall.ECONNRESET) || !errors.Is(killed, storagetest.ErrKilled) {
 		t.Errorf("%v, %v", err, killed)
 	}
 	post(t, next, "next")
@@ -81,15 +82,15 @@ func TestALateRequestOutlivesItsSender(t *testing.T) {
 }
 
 func TestLateRequestsArriveInTheOrderOfTheirDelays(t *testing.T) {
-	for name, arrive := range map[string]func(*fault.Transport){
-		"all at the same request": func(tr *fault.Transport) { time.Sleep(time.Hour); post(t, tr, "next") },
-		"by Arrive":               func(tr *fault.Transport) { tr.Arrive(); post(t, tr, "next") },
+	for name, arrive := range map[string]func(*storagetest.Transport){
+		"all at the same request": func(tr *storagetest.Transport) { time.Sleep(time.Hour); post(t, tr, "next") },
+		"by Arrive":               func(tr *storagetest.Transport) { tr.Arrive(); post(t, tr, "next") },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &service{}
-			tr := fault.Wrap(s, nil)
+			tr := storagetest.Wrap(s, nil)
 			for i, d := range []time.Duration{2, 1, 1, 3} {
-				script(t, tr, fault.On("*").Nth(1).LateRequest(d, d))
+				script(t, tr, storagetest.On("*").Nth(1).LateRequest(d, d))
 				post(t, tr, fmt.Sprint(i))
 			}
 			arrive(tr)
@@ -104,8 +105,8 @@ func TestTheSeedDeterminesTheDelayOfALateRequest(t *testing.T) {
 	delay := func(seed uint64) (d time.Duration) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &service{}
-			tr := fault.Wrap(s, &fault.Options{Seed: seed})
-			script(t, tr, fault.On("*").Nth(1).LateRequest(time.Second, time.Minute))
+			tr := storagetest.Wrap(s, &storagetest.Options{Seed: seed})
+			script(t, tr, storagetest.On("*").Nth(1).LateRequest(time.Second, time.Minute))
 			post(t, tr, "late")
 			start := time.Now()
 			for !slices.Contains(s.sent, "late") {
@@ -121,7 +122,7 @@ func TestTheSeedDeterminesTheDelayOfALateRequest(t *testing.T) {
 	if a, b, c := delay(7), delay(7), delay(8); a != b || a == c {
 		t.Errorf("%v and %v with the same seed, %v with another one", a, b, c)
 	}
-	for _, r := range []fault.Rule{fault.On("*").LateRequest(-1, 1), fault.On("*").LateRequest(2, 1)} {
+	for _, r := range []storagetest.Rule{storagetest.On("*").LateRequest(-1, 1), storagetest.On("*").LateRequest(2, 1)} {
 		if got := mistake(r); !strings.Contains(got, ".LateRequest(") {
 			t.Errorf("%v: %q", r, got)
 		}
@@ -130,26 +131,26 @@ func TestTheSeedDeterminesTheDelayOfALateRequest(t *testing.T) {
 
 func TestTheRequestInFlightAtTheDeathArrivesLater(t *testing.T) {
 	for _, c := range []struct {
-		how  fault.Death
+		how  storagetest.Death
 		wait time.Duration
 		want string
 	}{
-		{fault.Late(0, time.Hour), 0, "one, two, a, b, c"},
-		{fault.Late(2, time.Hour), 0, "one, a, b, two, c"},
-		{fault.Late(1_000, time.Second), time.Second, "one, a, two, b, c"},
-		{fault.Late(1_000, time.Hour), time.Second, "one, a, b, c, two"},
+		{storagetest.DeathLate(0, time.Hour), 0, "one, two, a, b, c"},
+		{storagetest.DeathLate(2, time.Hour), 0, "one, a, b, two, c"},
+		{storagetest.DeathLate(1_000, time.Second), time.Second, "one, a, two, b, c"},
+		{storagetest.DeathLate(1_000, time.Hour), time.Second, "one, a, b, c, two"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &service{}
-			dying := fault.Wrap(s, nil)
+			dying := storagetest.Wrap(s, nil)
 			deaths := 0
 			dying.Kill(2, c.how, func() { deaths++ })
 			for _, body := range []string{"one", "two", "three"} {
-				if err := post(t, dying, body); errors.Is(err, fault.ErrKilled) != (body != "one") {
+				if err := post(t, dying, body); errors.Is(err, storagetest.ErrKilled) != (body != "one") {
 					t.Errorf("%s: %v", body, err)
 				}
 			}
-			next := fault.Wrap(dying.Inner(), nil)
+			next := storagetest.Wrap(dying.Inner(), nil)
 			post(t, next, "a")
 			time.Sleep(c.wait)
 			post(t, next, "b")
@@ -163,12 +164,12 @@ func TestTheRequestInFlightAtTheDeathArrivesLater(t *testing.T) {
 }
 
 func TestALostOrRefusedRequestInFlightDoesNotArrive(t *testing.T) {
-	for _, rule := range []fault.Rule{fault.On("*").LoseRequest(), fault.On("*").Status(503, "ServerBusy")} {
+	for _, rule := range []storagetest.Rule{storagetest.On("*").LoseRequest(), storagetest.On("*").Status(503, "ServerBusy")} {
 		s := &service{}
-		tr := fault.Wrap(s, nil)
+		tr := storagetest.Wrap(s, nil)
 		script(t, tr, rule)
-		tr.Kill(1, fault.Late(0, 0), func() {})
-		if err := post(t, tr, "x"); !errors.Is(err, fault.ErrKilled) || tr.Arrive() != 0 || len(s.sent) != 0 {
+		tr.Kill(1, storagetest.DeathLate(0, 0), func() {})
+		if err := post(t, tr, "x"); !errors.Is(err, storagetest.ErrKilled) || tr.Arrive() != 0 || len(s.sent) != 0 {
 			t.Errorf("%v: %v, carried out %q", rule, err, s.sent)
 		}
 	}

@@ -1,4 +1,4 @@
-package fault
+package storagetest
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ func (a *attempt) keepReply(res *http.Response) error {
 }
 
 // repeated returns the reply that was stored for a queue, once.
-func (t *Transport) repeated(queue string) *http.Response {
+func (t *transport) repeated(queue string) *http.Response {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	res := t.repeats[queue]

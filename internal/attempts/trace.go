@@ -1,4 +1,4 @@
-package fault
+package attempts
 
 import (
 	"net/http"
