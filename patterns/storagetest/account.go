@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/fakeaccount"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 	"net/http"
 
 	"github.com/azpatterns/azpatterns/internal/attempts"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/fakeaccount"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 )
 
 // attempt is one request in progress, with the effect of the rules on it.

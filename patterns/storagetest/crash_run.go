@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 )
 
 // crash is one point at which a process may die.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 )
 
 // effect is what happens to a request.

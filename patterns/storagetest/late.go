@@ -12,7 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 )
 
 // network carries requests to the service, and holds the ones that arrive late. It outlives

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 )
 
 // Request is an entry of the log. Each try of the SDK is a request and has its own entry.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 )
 
 // Pages are shortened with a smaller $top, which every service supports. An empty page is

@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/reply"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
 )
 
 // refuse returns the error reply that a rule requires, in the format of the service.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 )
 
 // Forever is an argument of [Rule.Times] that means without limit.

@@ -12,8 +12,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 )
 
 // transportOptions are the options of [wrap].
