@@ -17,7 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/attempts"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -188,7 +188,7 @@ func testDelayedTry(t *testing.T, refused bool) {
 			if held++; held > 1 && refused {
 				return inner.Do(req)
 			}
-			attempts.TraceRequest(req)
+			calls.TraceRequest(req)
 			late = func() {
 				req.Body = io.NopCloser(bytes.NewReader(body))
 				harness.MayFail(inner.Do(req.WithContext(context.Background())))

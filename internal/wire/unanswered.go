@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 )
 
 // track records an attempt of the call that may still be carried out. err is the result of
@@ -17,7 +17,7 @@ func (c *call) track(ctx context.Context, err error, failed *Write) {
 		late = e.Unsure && !failed.obsolete(e)
 	}
 	if late {
-		attempts.MarkUnanswered(ctx)
+		calls.MarkUnanswered(ctx)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/traceparent"
+	"github.com/azpatterns/azpatterns/internal/calls"
 )
 
 const tracerName = "azpatterns/eventual"
@@ -54,7 +54,7 @@ func (d *delivery) begin(ctx context.Context) (context.Context, tracing.Span) {
 		tracing.Attribute{Key: "azpatterns.job.id", Value: d.env.ID},
 		tracing.Attribute{Key: "azpatterns.job.attempt", Value: int64(d.attempt)})
 	if d.env.Trace != "" {
-		attributes = append(attributes, tracing.Attribute{Key: traceparent.Attribute, Value: d.env.Trace})
+		attributes = append(attributes, tracing.Attribute{Key: calls.TraceAttribute, Value: d.env.Trace})
 	}
 	return d.w.tracer.Start(ctx, "process "+d.w.name, &tracing.SpanOptions{Kind: tracing.SpanKindConsumer, Attributes: attributes})
 }

@@ -6,7 +6,7 @@ import (
 	"math"
 	"net/http"
 
-	"github.com/azpatterns/azpatterns/internal/attempts"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/fakeaccount"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
@@ -29,18 +29,18 @@ func (a *attempt) run(req *http.Request) (*http.Response, error) {
 	}
 	switch a.effect.outcome {
 	case loseRequest:
-		attempts.TraceRequest(req)
+		calls.TraceRequest(req)
 		closeBody(req)
 		return nil, a.lost()
 	case lateRequest:
-		attempts.TraceRequest(req)
+		calls.TraceRequest(req)
 		if err := a.t.network.hold(a, req, a.effect.lateMin, math.MaxInt); err != nil {
 			return nil, err
 		}
 		return nil, a.lost()
 	case refuse:
-		attempts.TraceRequest(req)
-		attempts.TraceReply(req)
+		calls.TraceRequest(req)
+		calls.TraceReply(req)
 		return a.refuse(req), nil
 	}
 	res, err := a.send(req)
@@ -65,8 +65,8 @@ func (a *attempt) run(req *http.Request) (*http.Response, error) {
 func (a *attempt) send(req *http.Request) (*http.Response, error) {
 	out := *req
 	if res := a.shape(&out); res != nil {
-		attempts.TraceRequest(req)
-		attempts.TraceReply(req)
+		calls.TraceRequest(req)
+		calls.TraceReply(req)
 		closeBody(req)
 		res.Request = req
 		a.t.note(func() { a.q.Status, a.q.ReplyBytes = res.StatusCode, res.ContentLength })

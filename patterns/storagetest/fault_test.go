@@ -16,7 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/attempts"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -28,8 +28,8 @@ type service struct {
 }
 
 func (s *service) Do(req *http.Request) (*http.Response, error) {
-	attempts.TraceRequest(req)
-	defer attempts.TraceReply(req)
+	calls.TraceRequest(req)
+	defer calls.TraceReply(req)
 	body := ""
 	if req.Body != nil {
 		b, err := io.ReadAll(req.Body)

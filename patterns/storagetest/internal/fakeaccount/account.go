@@ -19,7 +19,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/attempts"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
@@ -69,7 +69,7 @@ func (a *Account) Do(req *http.Request) (*http.Response, error) {
 		r, req = parser.Parse(req)
 	}
 	r.ClockSkew = a.skew
-	attempts.TraceRequest(req)
+	calls.TraceRequest(req)
 	at := a.primary
 	if r.Secondary {
 		at = a.secondary
@@ -82,7 +82,7 @@ func (a *Account) Do(req *http.Request) (*http.Response, error) {
 	}
 	var w reply.Recorder
 	a.serve(&w, r, at)
-	attempts.TraceReply(req)
+	calls.TraceReply(req)
 	return w.Result(req), nil
 }
 

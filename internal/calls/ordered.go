@@ -1,5 +1,4 @@
-// Package parallel runs a limited number of requests concurrently.
-package parallel
+package calls
 
 import (
 	"context"

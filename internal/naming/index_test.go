@@ -1,4 +1,4 @@
-package indexed
+package naming
 
 import (
 	"errors"

@@ -1,6 +1,4 @@
-// Package cursor encodes the position of a read as opaque, URL-safe text, with which the
-// read can be continued. It detects cursors of another table or of another read.
-package cursor
+package pages
 
 import (
 	"bytes"
@@ -26,23 +24,24 @@ const (
 	header   = 1 + tableLen + hashLen
 )
 
-// Cursor is a decoded cursor. The zero Cursor is the beginning of a read of any table.
+// Cursor is the decoded position of a read: with the text, which is opaque and URL-safe, the
+// read can be continued. The zero Cursor is the beginning of a read of any table.
 type Cursor struct {
 	Position []byte
 	table    []byte
 }
 
-// Seal returns the text of the cursor for position in a read of the table at url. bounds
+// SealCursor returns the text of the cursor for position in a read of the table at url. bounds
 // identify the read.
-func Seal(position []byte, url string, bounds ...string) string {
+func SealCursor(position []byte, url string, bounds ...string) string {
 	head := append([]byte{version}, tableHash(url)...)
 	text := append(head, hash(head, position, bounds)...)
 	return base64.RawURLEncoding.EncodeToString(append(text, position...))
 }
 
-// Open decodes a text that Seal returned for the same bounds; ok is false for any other
-// text. Use [Cursor.Of] to check the table. Open("") returns the zero Cursor.
-func Open(text string, bounds ...string) (c Cursor, ok bool) {
+// OpenCursor decodes a text that SealCursor returned for the same bounds; ok is false for any other
+// text. Use [Cursor.Of] to check the table. OpenCursor("") returns the zero Cursor.
+func OpenCursor(text string, bounds ...string) (c Cursor, ok bool) {
 	if text == "" {
 		return Cursor{}, true
 	}

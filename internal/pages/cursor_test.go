@@ -1,4 +1,4 @@
-package cursor_test
+package pages_test
 
 import (
 	"bytes"
@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/cursor"
+	"github.com/azpatterns/azpatterns/internal/pages"
 )
 
 const table = "https://acct.table.core.windows.net/Claims"
@@ -15,8 +15,8 @@ func TestOpenAcceptsOnlyUnchangedCursorsOfTheSameRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		position := rapid.SliceOf(rapid.Byte()).Draw(t, "position")
 		bounds := rapid.SliceOf(rapid.String()).Draw(t, "bounds")
-		text := cursor.Seal(position, table, bounds...)
-		c, ok := cursor.Open(text, bounds...)
+		text := pages.SealCursor(position, table, bounds...)
+		c, ok := pages.OpenCursor(text, bounds...)
 		if !ok || !bytes.Equal(c.Position, position) {
 			t.Fatalf("opened %v, %x, want %x", ok, c.Position, position)
 		}
@@ -26,35 +26,35 @@ func TestOpenAcceptsOnlyUnchangedCursorsOfTheSameRead(t *testing.T) {
 		if c.Of(table + "2") {
 			t.Fatal("belongs to another table too")
 		}
-		if _, ok := cursor.Open(text, append(bounds, "")...); ok {
+		if _, ok := pages.OpenCursor(text, append(bounds, "")...); ok {
 			t.Fatal("opened with other bounds")
 		}
 		at := rapid.IntRange(0, len(text)-1).Draw(t, "damaged")
 		bad := []byte(text)
 		bad[at] ^= 1
-		if _, ok := cursor.Open(string(bad), bounds...); ok {
+		if _, ok := pages.OpenCursor(string(bad), bounds...); ok {
 			t.Fatalf("opened with a damaged byte at %d", at)
 		}
 	})
 }
 
 func TestBoundsAreDelimited(t *testing.T) {
-	if _, ok := cursor.Open(cursor.Seal(nil, table, "ab", "c"), "a", "bc"); ok {
+	if _, ok := pages.OpenCursor(pages.SealCursor(nil, table, "ab", "c"), "a", "bc"); ok {
 		t.Error("opened with other bounds that have the same concatenation")
 	}
 }
 
 func TestTheEmptyTextIsTheBeginningOfAnyTable(t *testing.T) {
-	c, ok := cursor.Open("", "a")
+	c, ok := pages.OpenCursor("", "a")
 	if !ok || len(c.Position) != 0 || !c.Of(table) {
 		t.Errorf("opened %v, %x, of the table: %v", ok, c.Position, c.Of(table))
 	}
 }
 
 func TestOpenRejectsLineBreaks(t *testing.T) {
-	text := cursor.Seal([]byte("row"), table)
+	text := pages.SealCursor([]byte("row"), table)
 	for _, bad := range []string{text + "\n", "\r" + text, text[:8] + "\r\n" + text[8:]} {
-		if _, ok := cursor.Open(bad); ok {
+		if _, ok := pages.OpenCursor(bad); ok {
 			t.Errorf("opened %q", bad)
 		}
 	}
@@ -64,11 +64,11 @@ func FuzzOpen(f *testing.F) {
 	f.Add("")
 	f.Add("AQ")
 	f.Add("%%%")
-	f.Add(cursor.Seal([]byte("row"), table, "a"))
-	f.Add(cursor.Seal([]byte("row"), table, "a") + "\n")
+	f.Add(pages.SealCursor([]byte("row"), table, "a"))
+	f.Add(pages.SealCursor([]byte("row"), table, "a") + "\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		c, ok := cursor.Open(text, "a")
-		if ok && text != "" && c.Of(table) && cursor.Seal(c.Position, table, "a") != text {
+		c, ok := pages.OpenCursor(text, "a")
+		if ok && text != "" && c.Of(table) && pages.SealCursor(c.Position, table, "a") != text {
 			t.Errorf("%q is accepted, but Seal does not return it", text)
 		}
 	})

@@ -1,6 +1,4 @@
-// Package attempts counts the attempts that an SDK makes of a request, and records those that
-// may still be carried out.
-package attempts
+package calls
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package parallel_test
+package calls_test
 
 import (
 	"context"
@@ -9,13 +9,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 )
 
 func TestResultsAreYieldedInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := 0
-		for got, err := range parallel.Ordered(t.Context(), 50, parallel.Window{Start: 8, Max: 8}, func(_ context.Context, i int) (int, error) {
+		for got, err := range calls.Ordered(t.Context(), 50, calls.Window{Start: 8, Max: 8}, func(_ context.Context, i int) (int, error) {
 			time.Sleep(time.Duration(50-i) * time.Second) // in virtual time; later calls finish first
 			return i, nil
 		}) {
@@ -32,9 +32,9 @@ func TestResultsAreYieldedInOrder(t *testing.T) {
 
 func TestTheWindowGrowsAndLimitsTheCalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var calls, now, most atomic.Int32
+		var made, now, most atomic.Int32
 		fetch := func(_ context.Context, i int) (int, error) {
-			calls.Add(1)
+			made.Add(1)
 			for n := now.Add(1); ; {
 				m := most.Load()
 				if n <= m || most.CompareAndSwap(m, n) {
@@ -45,18 +45,18 @@ func TestTheWindowGrowsAndLimitsTheCalls(t *testing.T) {
 			now.Add(-1)
 			return i, nil
 		}
-		for range parallel.Ordered(t.Context(), 100, parallel.Window{Start: 1, Max: 4}, fetch) {
+		for range calls.Ordered(t.Context(), 100, calls.Window{Start: 1, Max: 4}, fetch) {
 			break
 		}
-		if n := calls.Load(); n != 1 {
+		if n := made.Load(); n != 1 {
 			t.Errorf("%d calls for a consumer that stopped at the first result, want 1", n)
 		}
-		for range parallel.Ordered(t.Context(), 100, parallel.Window{Start: 1, Max: 4}, fetch) {
+		for range calls.Ordered(t.Context(), 100, calls.Window{Start: 1, Max: 4}, fetch) {
 		}
 		if n := most.Load(); n != 4 {
 			t.Errorf("%d concurrent calls, want 4", n)
 		}
-		if n := calls.Load(); n != 101 {
+		if n := made.Load(); n != 101 {
 			t.Errorf("%d calls, want 101", n)
 		}
 	})
@@ -65,8 +65,8 @@ func TestTheWindowGrowsAndLimitsTheCalls(t *testing.T) {
 func TestTheWindowDoesNotOverflow(t *testing.T) {
 	for _, start := range []int{1, math.MaxInt/2 + 1, math.MaxInt} {
 		got := 0
-		wanted := parallel.Window{Start: start, Max: math.MaxInt, Want: func() int { return 1 }}
-		for range parallel.Ordered(t.Context(), 100, wanted, func(_ context.Context, i int) (int, error) { return i, nil }) {
+		wanted := calls.Window{Start: start, Max: math.MaxInt, Want: func() int { return 1 }}
+		for range calls.Ordered(t.Context(), 100, wanted, func(_ context.Context, i int) (int, error) { return i, nil }) {
 			got++
 		}
 		if got != 100 {
@@ -80,7 +80,7 @@ func TestTheFirstErrorEndsTheLoopAndCancelsTheOtherCalls(t *testing.T) {
 	for _, limit := range []int{1, 4} {
 		var seen []int
 		var last error
-		for i, err := range parallel.Ordered(t.Context(), 10, parallel.Window{Start: limit, Max: limit}, func(ctx context.Context, i int) (int, error) {
+		for i, err := range calls.Ordered(t.Context(), 10, calls.Window{Start: limit, Max: limit}, func(ctx context.Context, i int) (int, error) {
 			if i == 2 {
 				return i, boom
 			}

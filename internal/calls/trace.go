@@ -1,4 +1,4 @@
-package attempts
+package calls
 
 import (
 	"net/http"

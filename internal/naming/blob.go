@@ -1,9 +1,4 @@
-// Package blobname checks names of blobs that were read from a message, a row or a blob, before
-// a request is sent to them: a name must not lead to another place than the one that it was
-// written for.
-//
-// https://learn.microsoft.com/rest/api/storageservices/naming-and-referencing-containers--blobs--and-metadata
-package blobname
+package naming
 
 import (
 	"strings"
@@ -18,10 +13,15 @@ const (
 	maxSegments   = 254
 )
 
-// Valid reports whether a blob can have the name, and no part of a path from the client to the
+// ValidBlob reports whether a blob can have the name, and no part of a path from the client to the
 // service changes it: it is UTF-8 without control characters, noncharacters and backslashes, and
 // no path segment is empty or ends with a dot. So it has no segment ".." either.
-func Valid(name string) bool {
+//
+// It is for a name that was read from a message, a row or a blob: the request to it must not lead
+// to another place than the one that the name was written for.
+//
+// https://learn.microsoft.com/rest/api/storageservices/naming-and-referencing-containers--blobs--and-metadata
+func ValidBlob(name string) bool {
 	if !utf8.ValidString(name) || utf8.RuneCountInString(name) > maxCharacters || strings.ContainsFunc(name, notInNames) {
 		return false
 	}

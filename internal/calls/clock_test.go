@@ -1,4 +1,4 @@
-package servicetime
+package calls
 
 import (
 	"net/http"

@@ -1,6 +1,4 @@
-// Package servicetime measures time by the clock of a storage service, which its replies
-// contain in the header Date. The clock of this machine may differ from it by any amount.
-package servicetime
+package calls
 
 import (
 	"net/http"
@@ -8,8 +6,8 @@ import (
 	"time"
 )
 
-// Clock is the clock of one service, as far as its replies show it. The zero Clock is
-// ready to use, and knows no time yet. A Clock may be used concurrently.
+// Clock is the clock of one service, as far as its replies show it in the header Date. The
+// clock of this machine may differ from it by any amount. The zero Clock is ready to use, and knows no time yet. A Clock may be used concurrently.
 //
 // Between two replies a Clock adds the time that has passed on this machine. Because a
 // reply takes time to arrive and Date has full seconds only, a Clock may be slow, by up to

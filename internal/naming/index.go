@@ -1,6 +1,4 @@
-// Package indexed contains what the index packages have in common: the definition of an
-// index, the partitions of its rows, and the table that contains them.
-package indexed
+package naming
 
 import (
 	"fmt"
