@@ -122,7 +122,6 @@ var edges = map[string][]string{
 		"patterns/denormalize",
 		"patterns/entitytype",
 		"patterns/eventual",
-		"patterns/highvolumedelete",
 		"patterns/indexentity",
 		"patterns/largeentity",
 		"patterns/logdata",
@@ -152,7 +151,7 @@ var edges = map[string][]string{
 		"patterns",
 		"patterns/storagetest",
 	},
-	"internal/limit":   {"internal/azerr"},
+	"internal/limit":  {"internal/azerr"},
 	"internal/naming": {"internal/view", "keys", "patterns"},
 	"internal/outbox": {
 		"internal/azerr",
@@ -167,7 +166,7 @@ var edges = map[string][]string{
 	},
 	"internal/pages":  {"internal/azerr"},
 	"internal/target": {"keys", "query"},
-	"internal/txn": {"internal/azerr", "internal/calls", "internal/edm", "internal/wire", "keys"},
+	"internal/txn":    {"internal/azerr", "internal/calls", "internal/edm", "internal/wire", "keys"},
 	"internal/view":   {"internal/azerr", "internal/edm", "internal/txn", "internal/wire", "keys"},
 	"internal/widerow": {
 		"internal/azerr",
@@ -196,7 +195,7 @@ var edges = map[string][]string{
 	},
 	"patterns/access":      {"keys"},
 	"patterns/compoundkey": {"internal/azerr", "internal/calls", "internal/pages", "keys", "patterns", "query"},
-	"patterns/dataseries": {"internal/azerr", "internal/calls", "internal/txn", "keys", "patterns", "query"},
+	"patterns/dataseries":  {"internal/azerr", "internal/calls", "internal/txn", "keys", "patterns", "query"},
 	"patterns/denormalize": {"internal/view", "keys", "patterns"},
 	"patterns/entitytype": {
 		"internal/azerr",

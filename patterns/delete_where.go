@@ -1,4 +1,4 @@
-package highvolumedelete
+package patterns
 
 import (
 	"context"
@@ -9,14 +9,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// DeleteOptions are the options of [DeleteWhere]. nil and the zero value mean the defaults.
+// DeleteOptions are the options of [Table.DeleteWhere]. nil and the zero value mean the defaults.
 type DeleteOptions struct {
 	// Allow is the most expensive query class permitted to find the rows, as in
-	// [patterns.QueryOptions]. The zero value refuses a scan of the whole table with
+	// [QueryOptions]. The zero value refuses a scan of the whole table with
 	// [query.ErrScan]; the zero Filter, which matches every row, needs one.
 	Allow query.Class
 
@@ -39,7 +38,7 @@ type DeleteOptions struct {
 	Progress func(DeleteProgress)
 }
 
-// DeleteProgress counts what [DeleteWhere] has done.
+// DeleteProgress counts what [Table.DeleteWhere] has done.
 type DeleteProgress struct {
 	Found   int // rows that match the filter
 	Deleted int // rows deleted; in a dry run, rows that would have been deleted
@@ -55,9 +54,9 @@ type DeleteProgress struct {
 	Cursor string
 }
 
-// DeleteWhere deletes the rows of table that match f. It is meant for tables that also
-// contain rows to keep. To delete all rows of whole periods, [Tables.DropBefore] needs only
-// one request for each table.
+// DeleteWhere deletes the rows that match f. It is meant for tables that also contain rows to
+// keep. To delete all rows of whole periods, Tables.DropBefore of package highvolumedelete needs
+// only one request for each table.
 //
 // It reads only keys, in pages of 1,000, and deletes in transactions of up to 100 rows of one
 // partition. Transactions of different partitions run concurrently with each other and with
@@ -70,19 +69,22 @@ type DeleteProgress struct {
 // beginning is correct too. Concurrent runs are safe: a row that another run has deleted
 // counts as Gone, and its transaction is repeated after another read.
 //
+// A transaction whose outcome is unknown is repeated after another read, a few times, before
+// DeleteWhere returns [ErrOutcomeUnknown].
+//
 // Without [DeleteOptions.IfUnchanged] a transaction may be carried out twice, or late, after
 // an attempt without a reply: it then deletes rows that were inserted again with the same
 // keys.
 //
 // Rows that are inserted before the current position of the read are kept. Do not use DeleteWhere on
-// the table of a [patterns.Store]: its views would not be updated.
-func DeleteWhere[T any](ctx context.Context, table *patterns.Table[T], f query.Filter, opts *DeleteOptions) (DeleteProgress, error) {
+// the table of a [Store]: its views would not be updated.
+func (t *Table[T]) DeleteWhere(ctx context.Context, f query.Filter, opts *DeleteOptions) (DeleteProgress, error) {
 	var o DeleteOptions
 	if opts != nil {
 		o = *opts
 	}
-	if table == nil {
-		return DeleteProgress{}, fmt.Errorf("delete: table: %w", patterns.ErrNil)
+	if t == nil {
+		return DeleteProgress{}, fmt.Errorf("delete: table: %w", ErrNil)
 	}
 	if o.Parallel < 0 {
 		return DeleteProgress{}, fmt.Errorf("delete: %w: negative Parallel", ErrBadOption)
@@ -90,7 +92,7 @@ func DeleteWhere[T any](ctx context.Context, table *patterns.Table[T], f query.F
 	if o.Parallel == 0 {
 		o.Parallel = defaultParallel
 	}
-	d := &deletion[T]{table: table, filter: f, options: o}
+	d := &deletion[T]{table: t, filter: f, options: o}
 	d.progress.Cursor, d.next = o.Cursor, o.Cursor
 	err := d.run(ctx)
 	if err != nil {
@@ -102,7 +104,7 @@ func DeleteWhere[T any](ctx context.Context, table *patterns.Table[T], f query.F
 // deletion is a running DeleteWhere. The goroutine of the caller reads, and one goroutine
 // for each partition deletes.
 type deletion[T any] struct {
-	table   *patterns.Table[T]
+	table   *Table[T]
 	filter  query.Filter
 	options DeleteOptions
 
@@ -111,33 +113,33 @@ type deletion[T any] struct {
 
 	mu       sync.Mutex // guards the fields below, and calls of Progress
 	progress DeleteProgress
-	pages    []*page // pages with rows that are not done, in order
-	next     string  // cursor after the last page read
+	pages    []*deletedPage // pages with rows that are not done, in order
+	next     string         // cursor after the last page read
 }
 
-// page is a page of keys that was read.
-type page struct {
+// deletedPage is a page of keys that was read.
+type deletedPage struct {
 	cursor string // of the page
 	left   int    // rows that are not done
 }
 
-// target is a row to delete.
-type target struct {
+// deletedRow is a row to delete.
+type deletedRow struct {
 	key  keys.Key
 	etag azcore.ETag // "" for any version
-	page *page
+	page *deletedPage
 }
 
 // partitionQueue contains the rows of one partition. Its transactions are sent one after the
 // other, which is enough for the 2,000 rows a second that a partition accepts.
 type partitionQueue struct {
 	partition string
-	batch     []target      // of the transaction that is being filled
-	ready     chan []target // transactions to send; nil before the first
+	batch     []deletedRow      // of the transaction that is being filled
+	ready     chan []deletedRow // transactions to send; nil before the first
 }
 
 // maxReady is how many transactions of a partition may wait.
-const maxReady = maxPage / patterns.MaxBatchOps
+const maxReady = 1000 / MaxBatchOps
 
 func (d *deletion[T]) run(ctx context.Context) error {
 	callerCtx := ctx
@@ -158,13 +160,13 @@ func (d *deletion[T]) run(ctx context.Context) error {
 
 // read finds the rows and adds them to the queues of their partitions.
 func (d *deletion[T]) read(ctx context.Context) error {
-	options := &patterns.QueryOptions{Select: []string{}, Allow: d.options.Allow}
+	options := &QueryOptions{Select: []string{}, Allow: d.options.Allow}
 	for cursor := d.options.Cursor; ; {
 		found, err := d.table.Page(ctx, d.filter, cursor, options)
 		if err != nil {
 			return err
 		}
-		p := &page{cursor: cursor, left: len(found.Items)}
+		p := &deletedPage{cursor: cursor, left: len(found.Items)}
 		d.mu.Lock()
 		d.progress.Pages++
 		d.progress.Found += len(found.Items)
@@ -172,7 +174,7 @@ func (d *deletion[T]) read(ctx context.Context) error {
 		d.advanceCursor()
 		d.mu.Unlock()
 		for i := range found.Items {
-			t := target{key: found.Items[i].Key, page: p}
+			t := deletedRow{key: found.Items[i].Key, page: p}
 			if d.options.IfUnchanged {
 				t.etag = found.Items[i].ETag
 			}
@@ -187,7 +189,7 @@ func (d *deletion[T]) read(ctx context.Context) error {
 }
 
 // add adds a row to the queue of its partition, and sends the transaction when it is full.
-func (d *deletion[T]) add(ctx context.Context, t target) error {
+func (d *deletion[T]) add(ctx context.Context, t deletedRow) error {
 	if d.current == nil || d.current.partition != t.key.Partition {
 		if err := d.endPartition(ctx); err != nil {
 			return err
@@ -195,7 +197,7 @@ func (d *deletion[T]) add(ctx context.Context, t target) error {
 		d.current = &partitionQueue{partition: t.key.Partition}
 	}
 	d.current.batch = append(d.current.batch, t)
-	if len(d.current.batch) < patterns.MaxBatchOps {
+	if len(d.current.batch) < MaxBatchOps {
 		return nil
 	}
 	return d.send(ctx)
@@ -228,7 +230,7 @@ func (d *deletion[T]) send(ctx context.Context) error {
 		return nil
 	}
 	if q.ready == nil {
-		q.ready = make(chan []target, maxReady)
+		q.ready = make(chan []deletedRow, maxReady)
 		d.workers.Go(func() error {
 			for batch := range q.ready {
 				if err := d.delete(ctx, batch); err != nil {
@@ -247,7 +249,7 @@ func (d *deletion[T]) send(ctx context.Context) error {
 }
 
 // done records rows that are done, applies count to the counts, and reports them.
-func (d *deletion[T]) done(rows []target, count func(*DeleteProgress)) {
+func (d *deletion[T]) done(rows []deletedRow, count func(*DeleteProgress)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range rows {

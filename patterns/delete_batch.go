@@ -1,4 +1,4 @@
-package highvolumedelete
+package patterns
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -18,7 +17,7 @@ const maxUnknown = 3
 
 // delete deletes rows of one partition in one transaction. It needs more if rows were deleted
 // or changed by other clients.
-func (d *deletion[T]) delete(ctx context.Context, rows []target) (err error) {
+func (d *deletion[T]) delete(ctx context.Context, rows []deletedRow) (err error) {
 	unknown := 0
 	var open error // the last unknown outcome
 	defer func() { err = azerr.StillUnknown(open, err) }()
@@ -35,7 +34,7 @@ func (d *deletion[T]) delete(ctx context.Context, rows []target) (err error) {
 			d.done(rows, func(p *DeleteProgress) { p.Transactions++; p.Deleted += len(rows) })
 			return nil
 		}
-		if errors.Is(err, patterns.ErrNeedsAccelerate) {
+		if errors.Is(err, ErrNeedsAccelerate) {
 			if rows, err = d.deleteSingly(ctx, rows, err); err != nil {
 				return err
 			}
@@ -43,14 +42,14 @@ func (d *deletion[T]) delete(ctx context.Context, rows []target) (err error) {
 		}
 		d.done(nil, func(p *DeleteProgress) { p.Transactions++ })
 		switch {
-		case errors.Is(err, patterns.ErrTableNotFound):
+		case errors.Is(err, ErrTableNotFound):
 			return err
-		case errors.Is(err, patterns.ErrOutcomeUnknown) && unknown < maxUnknown:
+		case errors.Is(err, ErrOutcomeUnknown) && unknown < maxUnknown:
 			unknown++
 			open = err
-		case errors.Is(err, patterns.ErrOutcomeUnknown):
+		case errors.Is(err, ErrOutcomeUnknown):
 			return err
-		case !errors.Is(err, patterns.ErrNotFound) && !errors.Is(err, patterns.ErrConflict):
+		case !errors.Is(err, ErrNotFound) && !errors.Is(err, ErrConflict):
 			return err
 		}
 		if rows, err = d.remaining(ctx, rows, err); err != nil {
@@ -62,22 +61,22 @@ func (d *deletion[T]) delete(ctx context.Context, rows []target) (err error) {
 
 // remaining reads which of rows still have to be deleted after their transaction has failed
 // with failure. Rows that no longer exist, or have changed, are done.
-func (d *deletion[T]) remaining(ctx context.Context, rows []target, failure error) ([]target, error) {
+func (d *deletion[T]) remaining(ctx context.Context, rows []deletedRow, failure error) ([]deletedRow, error) {
 	// rows are in key order, except those of Cosmos DB for Table.
-	byRow := func(a, b target) int { return keys.Compare(a.key.Row, b.key.Row) }
+	byRow := func(a, b deletedRow) int { return keys.Compare(a.key.Row, b.key.Row) }
 	first, last := slices.MinFunc(rows, byRow).key, slices.MaxFunc(rows, byRow).key
 	between := query.And(query.PartitionKey.Eq(first.Partition), query.RowKey.Ge(first.Row), query.RowKey.Le(last.Row))
 	if narrow := query.And(between, d.filter); narrow.Comparisons() <= query.MaxComparisons {
 		between = narrow // returns no more rows than the first read did
 	}
 	existing := make(map[string]azcore.ETag)
-	for item, err := range d.table.Query(ctx, between, &patterns.QueryOptions{Select: []string{}}) {
+	for item, err := range d.table.Query(ctx, between, &QueryOptions{Select: []string{}}) {
 		if err != nil {
 			return rows, errors.Join(failure, err)
 		}
 		existing[item.Key.Row] = item.ETag
 	}
-	var left, gone, changed []target
+	var left, gone, changed []deletedRow
 	for _, t := range rows {
 		etag, ok := existing[t.key.Row]
 		switch {
@@ -96,24 +95,24 @@ func (d *deletion[T]) remaining(ctx context.Context, rows []target, failure erro
 
 // deleteSingly deletes the row that aztables cannot address in a transaction in a separate
 // request, and returns the other rows. failure is the error that names the row.
-func (d *deletion[T]) deleteSingly(ctx context.Context, rows []target, failure error) ([]target, error) {
-	var f *patterns.BatchError
+func (d *deletion[T]) deleteSingly(ctx context.Context, rows []deletedRow, failure error) ([]deletedRow, error) {
+	var f *BatchError
 	if !errors.As(failure, &f) || f.Index < 0 || f.Index >= len(rows) {
 		return rows, failure
 	}
 	t := rows[f.Index]
 	count := func(p *DeleteProgress) { p.Transactions++; p.Deleted++ }
 	switch err := d.table.Delete(ctx, t.key, t.etag); {
-	case errors.Is(err, patterns.ErrOutcomeUnknown):
+	case errors.Is(err, ErrOutcomeUnknown):
 		return rows, err
-	case errors.Is(err, patterns.ErrNotFound):
+	case errors.Is(err, ErrNotFound):
 		count = func(p *DeleteProgress) { p.Transactions++; p.Gone++ }
-	case errors.Is(err, patterns.ErrConflict):
+	case errors.Is(err, ErrConflict):
 		count = func(p *DeleteProgress) { p.Transactions++; p.Changed++ }
 	case err != nil:
 		return rows, err
 	}
-	d.done([]target{t}, count)
+	d.done([]deletedRow{t}, count)
 	left := append(rows[:f.Index:f.Index], rows[f.Index+1:]...)
 	return left, nil
 }
