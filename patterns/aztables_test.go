@@ -14,10 +14,10 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // Each test in this file has an input with which aztables v1.4.1 alone loses data, panics or reports a wrong result.
@@ -124,7 +124,7 @@ func TestAStampedInsertRetriedByTheSDKSucceeds(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.NewTable(t, b.Table(t), &patterns.TableOptions[harness.Person]{StampWrites: true})
 		b.ResetRequests()
-		b.Fault(fault.On("Table.Insert").Nth(1).LoseReply())
+		b.Fault(storagetest.On("Table.Insert").Nth(1).LoseReply())
 		ann := harness.NewPerson("ann")
 		item, err := table.Insert(t.Context(), &ann)
 		if err != nil {
@@ -171,7 +171,7 @@ func TestEqualContentOfAnotherClientIsNoProofOfAWrite(t *testing.T) {
 					}
 				}), opts)
 				b.ClearFaults()
-				b.Fault(fault.On(what).Nth(1).LoseRequest())
+				b.Fault(storagetest.On(what).Nth(1).LoseRequest())
 				err := write(t.Context(), table, free)
 				if err == nil || !stamped && !errors.Is(err, patterns.ErrOutcomeUnknown) {
 					t.Errorf("%s, stamped %v: got %v after %d tries", what, stamped, err, tries)
@@ -229,7 +229,7 @@ func TestATruncatedBatchReplyIsNotSentAgain(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.NewTable(t, b.Table(t), &patterns.TableOptions[harness.Person]{StampWrites: true})
 		b.ResetRequests()
-		b.Fault(fault.On("Table.Batch").Nth(1).CutReply(40))
+		b.Fault(storagetest.On("Table.Batch").Nth(1).CutReply(40))
 		ann := harness.NewPerson("ann")
 		result, err := table.Batch().Insert(&ann).Commit(t.Context())
 		if err != nil {
@@ -249,13 +249,13 @@ func TestATruncatedGetReplyIsReadAgain(t *testing.T) {
 		table := harness.People(t, b)
 		ann := harness.Insert(t, table, harness.NewPerson("ann"))
 		b.ResetRequests()
-		b.Fault(fault.On("Table.Get").Nth(1).CutReply(40))
+		b.Fault(storagetest.On("Table.Get").Nth(1).CutReply(40))
 		if got := harness.Get(t, table, ann.Key); !reflect.DeepEqual(got.Value, ann.Value) {
 			t.Errorf("read %+v", got.Value)
 		}
 		b.WantRequestCount(t, 2)
 		b.ClearFaults()
-		b.Fault(fault.On("Table.Get").CutReply(40))
+		b.Fault(storagetest.On("Table.Get").CutReply(40))
 		_, err := table.Get(t.Context(), ann.Key)
 		if err == nil || errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("got %v", err)

@@ -15,8 +15,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/cursor"
 	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
@@ -322,7 +322,7 @@ func TestStoredNamesLeadNowhereElse(t *testing.T) {
 		one := &patterns.QueryOptions{PageSize: 1}
 		page := harness.Must(rows.Page(t.Context(), f, "", one))(t)
 		both := harness.Must(regions.NewTable(rows))(t)
-		for _, text := range []string{"x", strings.Repeat("A", 1<<20), "\x1b[2J", cursor.Seal([]byte("x"), url), cursor.Seal([]byte(`{"Region":"`+otherPlace+`"}`), url, "regions", "page", f.String())} {
+		for _, text := range []string{"x", strings.Repeat("A", 1<<20), "\x1b[2J", pages.SealCursor([]byte("x"), url), pages.SealCursor([]byte(`{"Region":"`+otherPlace+`"}`), url, "regions", "page", f.String())} {
 			tr.check(t, "page", func(ctx context.Context) error { _, err := rows.Page(ctx, f, text, one); return err }, patterns.ErrBadCursor)
 			tr.check(t, "regions", func(ctx context.Context) error { _, err := both.Page(ctx, f, text, one); return err }, patterns.ErrBadCursor)
 			tr.check(t, "scan", func(ctx context.Context) error { return last(rows.Scan(ctx, f, text, nil)) }, patterns.ErrBadCursor)
@@ -333,7 +333,7 @@ func TestStoredNamesLeadNowhereElse(t *testing.T) {
 		// A cursor that was forged with a period of another read.
 		from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		days := harness.Must(highvolumedelete.New[visit](tr.tables, "days", highvolumedelete.Day, nil))(t)
-		forged := cursor.Seal([]byte("\x00\x00x"), "", "highvolumedelete", "days", highvolumedelete.Day.String(), "false", f.String(), "")
+		forged := pages.SealCursor([]byte("\x00\x00x"), "", "highvolumedelete", "days", highvolumedelete.Day.String(), "false", f.String(), "")
 		tr.check(t, "another period", func(ctx context.Context) error {
 			_, err := days.Page(ctx, from, from.AddDate(0, 0, 1), f, forged, nil)
 			return err

@@ -10,10 +10,10 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestErrorsOfTheServiceContainNoKeys(t *testing.T) {
@@ -50,7 +50,7 @@ func TestThrottlingIsErrThrottled(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.NewTable[counter](t, b.Table(t), nil)
 		harness.Insert(t, table, counter{"hits", "0", 1})
-		b.Fault(fault.On("Table.*").Status(http.StatusServiceUnavailable, "ServerBusy"))
+		b.Fault(storagetest.On("Table.*").Status(http.StatusServiceUnavailable, "ServerBusy"))
 		_, insertErr := table.Insert(t.Context(), &counter{"hits", "1", 1})
 		_, getErr := table.Get(t.Context(), tally)
 		_, batchErr := table.Batch().Upsert(&counter{"hits", "1", 1}, patterns.Merge).Commit(t.Context())

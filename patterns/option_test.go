@@ -8,7 +8,6 @@ import (
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
-	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -39,7 +38,7 @@ func TestABadOptionMatchesOneSentinelInAllPackages(t *testing.T) {
 			"Store.Bulk":   harness.ErrorOf(store.Bulk(ctx, noEntities, &patterns.BulkOptions{Parallel: -1})),
 			"Grace":        harness.ErrorOf(patterns.NewStore(table, &patterns.StoreOptions[harness.Person]{Grace: -1})),
 			"Tries":        harness.ErrorOf(patterns.NewStore(table, &patterns.StoreOptions[harness.Person]{Tries: -1})),
-			"DeleteWhere":  harness.ErrorOf(highvolumedelete.DeleteWhere(ctx, table, sales, &highvolumedelete.DeleteOptions{Parallel: -1})),
+			"DeleteWhere":  harness.ErrorOf(table.DeleteWhere(ctx, sales, &patterns.DeleteOptions{Parallel: -1})),
 			"Worker":       harness.ErrorOf(eventual.NewWorker(queue, &eventual.Options{Parallel: -1})),
 			"Enqueue":      eventual.Enqueue(ctx, queue, "k", 1, &eventual.EnqueueOptions{Delay: -time.Second}),
 			"Verify":       harness.Failure(t, reindex.Verify(ctx, store, &reindex.Options{Differences: -1})),

@@ -14,7 +14,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -25,6 +24,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 	"github.com/azpatterns/azpatterns/patterns/shards"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -195,7 +195,7 @@ func TestPagesThatFailAreReadAgain(t *testing.T) {
 				return readOn(t, func(c string) iter.Seq2[patterns.Page[paged], error] { return sharded.Pages(ctx, f, c, opts) }, ofPage, rowKey)
 			},
 		}
-		rules := map[string]fault.Rule{"pages": {}, "short pages": fault.On("Table.Query").ShortPage(2), "empty pages": fault.On("Table.Query").EmptyPage()}
+		rules := map[string]storagetest.Rule{"pages": {}, "short pages": storagetest.On("Table.Query").ShortPage(2), "empty pages": storagetest.On("Table.Query").EmptyPage()}
 		for kind, rule := range rules {
 			for what, read := range reads {
 				b.ClearFaults()

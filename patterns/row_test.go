@@ -8,7 +8,6 @@ import (
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
-	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -59,7 +58,7 @@ func TestRowsOfAnyTypeAreFilteredAndSelectedByAnyProperty(t *testing.T) {
 		check("Scan", scanned)
 		b.WantRequests(t, map[string]int{"Table.Query": 3})
 
-		report, err := highvolumedelete.DeleteWhere(ctx, rows, f, nil)
+		report, err := rows.DeleteWhere(ctx, f, nil)
 		if err != nil || report.Deleted != 2 {
 			t.Errorf("%+v, %v", report, err)
 		}

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -28,7 +27,7 @@ func TestAScanThatIsResumedReturnsEveryRowOnce(t *testing.T) {
 		s.DrawFaults(14 * time.Minute)
 		some := func(n ...int) int { return n[s.IntN(len(n))] }
 		account := storagetest.Start(&storagetest.Options{PageRows: some(0, 2, 7), PageScan: some(0, 0, 3, 10), PageBoundary: s.IntN(2) == 0})
-		s.Inner = account.Transport().(*fault.Transport).Inner()
+		s.Inner = harness.Inner(account)
 		r := &scanRun{
 			Schedule: s, fast: mode == "accelerated", retries: int32(s.IntN(4)) - 1, want: map[keys.Key]bool{}, got: map[keys.Key]bool{},
 			opts: &patterns.ScanOptions{PageSize: some(0, 2, 20), Parallel: some(1, 1, 2, 4)},

@@ -9,13 +9,13 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/indexentity"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -84,7 +84,7 @@ func TestCreateNamesEverythingThatItCannotCreate(t *testing.T) {
 		} {
 			s := spreadStore(t, b.Table(t), b.Table(t), b.Container(t), b.Queue(t))
 			b.ClearFaults()
-			b.Fault(fault.On(request).Status(403, "AuthorizationFailure"))
+			b.Fault(storagetest.On(request).Status(403, "AuthorizationFailure"))
 			err := s.Create(t.Context())
 			if err == nil || !strings.Contains(err.Error(), name) {
 				t.Errorf("%s: %v", request, err)

@@ -11,10 +11,10 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -227,9 +227,9 @@ func TestASelectionOfAStoreShowsOnlyWhatWasSelected(t *testing.T) {
 func TestPagesOfAStoreContainExactlyThePrimaries(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		m, s := newMixedTable(t, b)
-		rules := [][]fault.Rule{nil}
+		rules := [][]storagetest.Rule{nil}
 		if b.InProcess() {
-			rules = append(rules, []fault.Rule{fault.On("Table.Query").ShortPage(2)}, []fault.Rule{fault.On("Table.Query").EmptyPage().Probability(0.4)})
+			rules = append(rules, []storagetest.Rule{storagetest.On("Table.Query").ShortPage(2)}, []storagetest.Rule{storagetest.On("Table.Query").EmptyPage().Probability(0.4)})
 		}
 		for _, rules := range rules {
 			for _, opts := range []*patterns.QueryOptions{{PageSize: 7}, {Limit: 3}, {PageSize: 5, Select: []string{"Name"}}} {
@@ -291,7 +291,7 @@ func TestAScanOfAStoreReturnsEachPrimaryOnceWhereverItIsInterrupted(t *testing.T
 			for every := 1; every <= 4; every++ {
 				b.ClearFaults()
 				if b.InProcess() && every%2 == 0 {
-					b.Fault(fault.On("Table.Query").EmptyPage().Probability(0.3), fault.On("Table.Query").ShortPage(1).Probability(0.3))
+					b.Fault(storagetest.On("Table.Query").EmptyPage().Probability(0.3), storagetest.On("Table.Query").ShortPage(1).Probability(0.3))
 				}
 				found := map[keys.Key]int{}
 				for cursor, first := "", true; first || cursor != ""; first = false {

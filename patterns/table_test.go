@@ -9,10 +9,10 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestEveryOperationIsOneRequestAndReturnsWhatIsStored(t *testing.T) {
@@ -156,7 +156,7 @@ func TestZeroOptionsEqualNilOptions(t *testing.T) {
 func TestDropSucceedsIfItsReplyIsLost(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.NewTable[counter](t, b.Table(t), nil)
-		b.Fault(fault.On("Table.DeleteTable").Nth(1).LoseReply())
+		b.Fault(storagetest.On("Table.DeleteTable").Nth(1).LoseReply())
 		if err := table.Drop(t.Context()); err != nil {
 			t.Error(err)
 		}

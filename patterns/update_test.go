@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestUpdateRetriesAConflict(t *testing.T) {
@@ -47,7 +47,7 @@ func TestUpdateReturnsTheConflictAfterItsLastTry(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.ClearFaults()
-			b.Fault(fault.On("Table.Replace").Status(http.StatusPreconditionFailed, "UpdateConditionNotSatisfied"))
+			b.Fault(storagetest.On("Table.Replace").Status(http.StatusPreconditionFailed, "UpdateConditionNotSatisfied"))
 			runs, start := 0, time.Now()
 			_, err := table.Update(t.Context(), tally, func(c *counter) error { runs++; return addOne(c) })
 			harness.WantError(t, err, patterns.ErrConflict)

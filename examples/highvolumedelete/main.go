@@ -119,7 +119,7 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	done, err := highvolumedelete.DeleteWhere(ctx, today, query.PartitionKey.Eq("donh"), nil)
+	done, err := today.DeleteWhere(ctx, query.PartitionKey.Eq("donh"), nil)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
-	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -302,7 +301,7 @@ func deleteWhereRow() Row {
 		Ours: func(c *Clients) (Run, error) {
 			t, err := table(c.Table())
 			return func(ctx context.Context) error {
-				p, err := highvolumedelete.DeleteWhere(ctx, t, query.PartitionKey.Eq("Sales"), nil)
+				p, err := t.DeleteWhere(ctx, query.PartitionKey.Eq("Sales"), nil)
 				if err == nil && p.Deleted != bulkOps {
 					err = fmt.Errorf("%d rows deleted", p.Deleted)
 				}

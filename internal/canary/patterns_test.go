@@ -252,9 +252,9 @@ var patternCalls = []call{
 		report, err := periods(e).DropBefore(e.t.Context(), someTime.AddDate(0, 0, -1), nil)
 		return results(report, err)
 	}},
-	{"highvolumedelete.DeleteWhere", func(e *env) []any {
-		progress, err := highvolumedelete.DeleteWhere(e.t.Context(), e.people, query.And(byName, query.RowKey.Eq(digits)), nil)
-		return results(progress, err, failure(highvolumedelete.DeleteWhere(e.t.Context(), e.people, badQuery, nil)))
+	{"patterns.Table.DeleteWhere", func(e *env) []any {
+		progress, err := e.people.DeleteWhere(e.t.Context(), query.And(byName, query.RowKey.Eq(digits)), nil)
+		return results(progress, err, failure(e.people.DeleteWhere(e.t.Context(), badQuery, nil)))
 	}},
 
 	{"logtail.New", func(e *env) []any {

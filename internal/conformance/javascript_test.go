@@ -59,7 +59,7 @@ func TestTheRecordedRequestsMatchTheJavaScriptPackages(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, errorOutput.Bytes())
 	}
-	then, err := os.ReadFile(filepath.Join("..", "fakeaccount", "auth", "testdata", "javascript.json"))
+	then, err := os.ReadFile(filepath.Join("..", "..", "patterns", "storagetest", "internal", "auth", "testdata", "javascript.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"math"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/cursor"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -57,15 +57,15 @@ func (p *Plan) sealCursor(kind string, position []byte) (string, error) {
 	if !known {
 		return "", fmt.Errorf("%s: %w: the address of the table did not show", kind, azerr.ErrBadReply)
 	}
-	return cursor.Seal(position, a.Base, p.identity(kind)...), nil
+	return pages.SealCursor(position, a.Base, p.identity(kind)...), nil
 }
 
 // openCursor checks that a cursor is of this kind of read, and of this plan. checkTable
 // compares the table, whose address may be unknown yet.
-func (p *Plan) openCursor(kind, text string) (cursor.Cursor, *positionReader, error) {
-	c, ok := cursor.Open(text, p.identity(kind)...)
+func (p *Plan) openCursor(kind, text string) (pages.Cursor, *positionReader, error) {
+	c, ok := pages.OpenCursor(text, p.identity(kind)...)
 	if !ok || text == "" {
-		return cursor.Cursor{}, nil, badCursor(kind)
+		return pages.Cursor{}, nil, badCursor(kind)
 	}
 	return c, &positionReader{rest: c.Position}, nil
 }
@@ -88,9 +88,9 @@ func (p *Plan) sealPageCursor(pos position) (string, error) {
 }
 
 // openPageCursor decodes the cursor of a page; "" is the beginning.
-func (p *Plan) openPageCursor(text string) (cursor.Cursor, position, error) {
+func (p *Plan) openPageCursor(text string) (pages.Cursor, position, error) {
 	if text == "" {
-		return cursor.Cursor{}, position{}, nil
+		return pages.Cursor{}, position{}, nil
 	}
 	c, r, err := p.openCursor(pageCursor, text)
 	if err != nil {

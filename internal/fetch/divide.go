@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -95,7 +95,7 @@ func (d *division) run(ctx context.Context) error {
 // each calls f for 0 to n-1, concurrently.
 func (d *division) each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	d.left -= n
-	return parallel.Each(ctx, n, d.parallel, f)
+	return calls.Each(ctx, n, d.parallel, f)
 }
 
 // sample requests the keys of the first page of each part, whether or not the rows match

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -70,8 +70,8 @@ func (p *Plan) readNext(ctx context.Context, d Decoder, pos position, size int) 
 		end++
 	}
 	found := make([]Rows, 0, end-pos.read)
-	window := parallel.Window{Start: p.parallel, Max: p.parallel}
-	for rows, err := range parallel.Ordered(ctx, end-pos.read, window, func(ctx context.Context, i int) (Rows, error) {
+	window := calls.Window{Start: p.parallel, Max: p.parallel}
+	for rows, err := range calls.Ordered(ctx, end-pos.read, window, func(ctx context.Context, i int) (Rows, error) {
 		return p.readPoint(ctx, d, pos.read+i)
 	}) {
 		if err != nil {

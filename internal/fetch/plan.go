@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/cursor"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -146,7 +146,7 @@ func (p *Plan) pageSize() int {
 // needs, and with the cursor that the read resumes from. It is called before the first
 // request, when the address may be unknown and nothing can be compared, and again for
 // every reply before its rows are used.
-func (p *Plan) checkTable(resumed cursor.Cursor) error {
+func (p *Plan) checkTable(resumed pages.Cursor) error {
 	a, known := p.source.client.Address()
 	switch {
 	case !known:

@@ -3,8 +3,8 @@ package fetch
 import (
 	"context"
 
-	"github.com/azpatterns/azpatterns/internal/cursor"
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
@@ -20,7 +20,7 @@ import (
 //
 // Run is not an iterator because those are inlined into the code of each type of rows.
 func (p *Plan) Run(ctx context.Context, d Decoder, yield func(Rows, error) bool) {
-	if err := p.checkTable(cursor.Cursor{}); err != nil {
+	if err := p.checkTable(pages.Cursor{}); err != nil {
 		yield(nil, err)
 		return
 	}
@@ -33,18 +33,18 @@ func (p *Plan) Run(ctx context.Context, d Decoder, yield func(Rows, error) bool)
 		return min(p.pageSize(), p.limit-received)
 	}
 	firstSize := size()
-	window := parallel.Window{Start: p.parallel, Max: p.parallel}
+	window := calls.Window{Start: p.parallel, Max: p.parallel}
 	if p.limit > 0 {
 		if len(p.reads) > 0 && !p.reads[0].Point {
 			window.Start = 1
 		}
 		window.Want = func() int { return p.limit - received }
 	}
-	for page, err := range parallel.Ordered(ctx, len(p.reads), window, func(ctx context.Context, i int) (firstPage, error) {
+	for page, err := range calls.Ordered(ctx, len(p.reads), window, func(ctx context.Context, i int) (firstPage, error) {
 		return p.readFirst(ctx, d, i, firstSize)
 	}) {
 		for {
-			if wrong := p.checkTable(cursor.Cursor{}); wrong != nil {
+			if wrong := p.checkTable(pages.Cursor{}); wrong != nil {
 				err = wrong // the rows are of another table
 			}
 			if err != nil {

@@ -8,7 +8,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -125,7 +124,7 @@ func comparison(t *rapid.T, p query.Property, value *rapid.Generator[any]) query
 	return rapid.SampledFrom(ops).Draw(t, "op")(value.Draw(t, "value"))
 }
 
-var emptyPages = fault.On("Table.Query").EmptyPage()
+var emptyPages = storagetest.On("Table.Query").EmptyPage()
 
 // pageFaults end pages early in all ways.
 var pageFaults = []storagetest.Rule{

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/azpatterns/azpatterns/internal/cursor"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
@@ -67,7 +67,7 @@ func ByKey(ctx context.Context) context.Context { return context.WithValue(ctx, 
 type scan struct {
 	*Plan
 	decoder  Decoder
-	resumed  cursor.Cursor
+	resumed  pages.Cursor
 	segments []*segment
 	nextRead int // the first read of the plan that is no segment yet
 	progress Progress

@@ -16,7 +16,7 @@ func (b *Backend) WantRequests(t testing.TB, want map[string]int) {
 	t.Helper()
 	got := map[string]int{}
 	for _, r := range b.Requests() {
-		got[string(r.Op)]++
+		got[r.Op]++
 	}
 	for op, n := range want {
 		if n == 0 && got[op] == 0 {
@@ -41,11 +41,7 @@ func (b *Backend) WantRequestCount(t testing.TB, want int) {
 // WantOps checks the operations of the requests since the last check, in order.
 func (b *Backend) WantOps(t testing.TB, want ...string) {
 	t.Helper()
-	var got []string
-	for _, op := range b.Requests().Ops() {
-		got = append(got, string(op))
-	}
-	if !slices.Equal(got, want) {
+	if got := b.Requests().Ops(); !slices.Equal(got, want) {
 		t.Errorf("requests %q, want %q", got, want)
 	}
 	b.ResetRequests()

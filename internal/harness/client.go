@@ -23,7 +23,7 @@ func UniqueName() string { return "t" + strings.ToLower(rand.Text()) }
 // Service returns a client of the account's table service.
 func (b *Backend) Service(t testing.TB) *aztables.ServiceClient {
 	t.Helper()
-	return b.tables(t, b.script)
+	return b.tables(t, b.script.Transport())
 }
 
 // Table returns a client of a new, empty table.
@@ -66,7 +66,7 @@ func (b *Backend) Queue(t testing.TB) *azqueue.QueueClient {
 		_, err := direct.Delete(ctx, nil)
 		return err
 	})
-	return open(b.script, name)
+	return open(b.script.Transport(), name)
 }
 
 // Container returns a client of a new, empty container.
@@ -89,7 +89,7 @@ func (b *Backend) Container(t testing.TB) *container.Client {
 		_, err := direct.Delete(ctx, nil)
 		return err
 	})
-	return open(b.script, name)
+	return open(b.script.Transport(), name)
 }
 
 func (b *Backend) tables(t testing.TB, transport policy.Transporter) *aztables.ServiceClient {

@@ -6,7 +6,7 @@
 //		harness.Run(t, func(t *testing.T, b *harness.Backend) {
 //			table, err := patterns.NewTable[Employee](b.Table(t), nil)
 //			…
-//			b.Fault(fault.On("Table.Insert").Nth(1).LoseReply())
+//			b.Fault(storagetest.On("Table.Insert").Nth(1).LoseReply())
 //			b.ResetRequests()
 //			…
 //			b.WantRequests(t, map[string]int{"Table.Insert": 2})
@@ -26,8 +26,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
 	"github.com/azpatterns/azpatterns/internal/azurite"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -70,7 +68,7 @@ func inModes(t *testing.T, body func(*testing.T, *Backend), open func(*testing.T
 			b := open(t)
 			b.Name, b.t = t.Name(), t
 			b.Accelerated = mode == "accelerated"
-			failIfHung(t, b.script.Last)
+			failIfHung(t, b.script.Transport().(transport).Last)
 			t.Cleanup(func() {
 				if t.Failed() {
 					t.Logf("requests, retries included:\n%v", b.Requests())
@@ -81,23 +79,37 @@ func inModes(t *testing.T, body func(*testing.T, *Backend), open func(*testing.T
 	}
 }
 
+// transport is what the transport of a storagetest account can do for the tests of this module.
+type transport interface {
+	policy.Transporter
+	Inner() policy.Transporter // without rules and log
+	Last() int                 // the number of the last request
+	Wrap(inner policy.Transporter, services map[string]string) *storagetest.Account
+}
+
 func onAccount(account *storagetest.Account) *Backend {
-	script := account.Transport().(*fault.Transport)
+	inner := Inner(account)
 	return &Backend{
 		Account:    account,
 		connection: account.ConnectionString(),
-		script:     script,
-		direct:     fault.Wrap(script.Inner(), nil),
+		script:     account,
+		direct:     account.Transport().(transport).Wrap(inner, nil).Transport(),
 	}
 }
 
 func onAzurite(a *azurite.Azurite) *Backend {
-	script := fault.Wrap(loopback, &fault.Options{Services: map[string]op.Service{
-		host(a.TableURL()): op.Table,
-		host(a.QueueURL()): op.Queue,
-		host(a.BlobURL()):  op.Blob,
-	}})
-	return &Backend{connection: a.ConnectionString(), script: script, direct: script.Inner()}
+	script := storagetest.Start(nil).Transport().(transport).Wrap(loopback, map[string]string{
+		host(a.TableURL()): "Table",
+		host(a.QueueURL()): "Queue",
+		host(a.BlobURL()):  "Blob",
+	})
+	return &Backend{connection: a.ConnectionString(), script: script, direct: Inner(script)}
+}
+
+// Inner returns the transport of an account without its rules and its log. Late requests that are due arrive before its
+// requests.
+func Inner(account *storagetest.Account) policy.Transporter {
+	return account.Transport().(transport).Inner()
 }
 
 // host is the host and port of an http URL.
@@ -123,7 +135,7 @@ type Backend struct {
 
 	t          testing.TB
 	connection string
-	script     *fault.Transport
+	script     *storagetest.Account
 	direct     policy.Transporter // around the script
 }
 
@@ -131,21 +143,21 @@ type Backend struct {
 func (b *Backend) InProcess() bool { return b.Account != nil }
 
 // Fault adds fault rules. They count requests from now on. A rule that can never act fails the test.
-func (b *Backend) Fault(rules ...fault.Rule) {
+func (b *Backend) Fault(rules ...storagetest.Rule) {
 	b.t.Helper()
 	if err := b.script.Fault(rules...); err != nil {
 		b.t.Error(err)
 	}
 }
 
-// Arrive carries out every late request that is pending, and returns how many these were. See fault.Rule.LateRequest.
+// Arrive carries out every late request that is pending, and returns how many these were. See storagetest.Rule.LateRequest.
 func (b *Backend) Arrive() int { return b.script.Arrive() }
 
 // ClearFaults removes all fault rules.
-func (b *Backend) ClearFaults() { b.script.Clear() }
+func (b *Backend) ClearFaults() { b.script.ClearFaults() }
 
 // Requests returns the requests so far, retries of the SDK included, in order.
-func (b *Backend) Requests() fault.Log { return b.script.Log() }
+func (b *Backend) Requests() storagetest.Log { return b.script.Log() }
 
 // ResetRequests empties the request log.
 func (b *Backend) ResetRequests() { b.script.ResetLog() }

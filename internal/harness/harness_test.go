@@ -12,10 +12,9 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestEachBackendServesTablesQueuesAndContainers(t *testing.T) {
@@ -58,7 +57,7 @@ func TestEachBackendServesTablesQueuesAndContainers(t *testing.T) {
 
 func TestFaultsAndLogIgnoreTheHarnessesOwnRequests(t *testing.T) {
 	Run(t, func(t *testing.T, b *Backend) {
-		b.Fault(fault.On("*").Nth(1).Status(http.StatusServiceUnavailable, "ServerBusy"))
+		b.Fault(storagetest.On("*").Nth(1).Status(http.StatusServiceUnavailable, "ServerBusy"))
 		table := b.Table(t)
 		if n := len(b.Requests()); n != 0 {
 			t.Fatalf("the set-up was logged: %v", b.Requests())
@@ -67,7 +66,7 @@ func TestFaultsAndLogIgnoreTheHarnessesOwnRequests(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []op.Op{op.TableInsert, op.TableInsert}
+		want := []string{"Table.Insert", "Table.Insert"}
 		log := b.Requests()
 		if !slices.Equal(log.Ops(), want) || log[0].Status != http.StatusServiceUnavailable {
 			t.Errorf("got %v", log)
@@ -83,7 +82,7 @@ func TestFaultsAndLogIgnoreTheHarnessesOwnRequests(t *testing.T) {
 func TestALostReplyLeavesTheRow(t *testing.T) {
 	Run(t, func(t *testing.T, b *Backend) {
 		table := b.Table(t)
-		b.Fault(fault.On("Table.Insert").Nth(1).LoseReply())
+		b.Fault(storagetest.On("Table.Insert").Nth(1).LoseReply())
 		_, err := table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil)
 		var refused *azcore.ResponseError
 		if !errors.As(err, &refused) || refused.StatusCode != http.StatusConflict {
@@ -98,7 +97,7 @@ func TestALostReplyLeavesTheRow(t *testing.T) {
 func TestALostRequestLeavesNoRow(t *testing.T) {
 	Run(t, func(t *testing.T, b *Backend) {
 		table := b.Table(t)
-		b.Fault(fault.On("Table.Insert").LoseRequest())
+		b.Fault(storagetest.On("Table.Insert").LoseRequest())
 		if _, err := table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil); err == nil {
 			t.Error("an insert that was not applied succeeded")
 		}
@@ -115,7 +114,7 @@ func TestALostRequestLeavesNoRow(t *testing.T) {
 func TestALateRequestArrivesInEveryMode(t *testing.T) {
 	Run(t, func(t *testing.T, b *Backend) {
 		table := b.Table(t)
-		b.Fault(fault.On("Table.Insert").Nth(1).LateRequest(time.Hour, time.Hour))
+		b.Fault(storagetest.On("Table.Insert").Nth(1).LateRequest(time.Hour, time.Hour))
 		if _, err := table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +134,7 @@ func TestTheInProcessBackendRunsInVirtualTime(t *testing.T) {
 	RunInProcess(t, func(t *testing.T, b *Backend) {
 		synctest.Test(t, func(t *testing.T) {
 			table := b.Table(t)
-			b.Fault(fault.On("Table.Insert").Nth(1).Delay(10 * time.Minute))
+			b.Fault(storagetest.On("Table.Insert").Nth(1).Delay(10 * time.Minute))
 			began := time.Now()
 			if _, err := table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil); err != nil {
 				t.Fatal(err)

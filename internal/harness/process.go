@@ -18,7 +18,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -151,11 +151,11 @@ func (p *Process) Do(req *http.Request) (res *http.Response, err error) {
 		res = refusal(req, status)
 		return nil
 	})
-	fault.TraceRequest(req)
+	calls.TraceRequest(req)
 	if err != nil {
 		return nil, err
 	}
-	fault.TraceReply(req)
+	calls.TraceReply(req)
 	p.shift(res)
 	return res, nil
 }

@@ -19,7 +19,6 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -252,7 +251,7 @@ func parseSeeds(text, name string) (seeds []uint64, err error) {
 func one(t *testing.T, seed uint64, alone bool, mode string, run func(context.Context, string, *Schedule)) []error {
 	account := storagetest.Start(nil)
 	s := &Schedule{
-		Rand: rand.New(rand.NewPCG(seed, 0)), Seed: seed, t: t, alone: alone, Inner: account.Transport().(*fault.Transport).Inner(),
+		Rand: rand.New(rand.NewPCG(seed, 0)), Seed: seed, t: t, alone: alone, Inner: Inner(account),
 	}
 	synctest.Test(t, func(t *testing.T) {
 		run(t.Context(), mode, s)

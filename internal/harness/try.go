@@ -22,7 +22,7 @@ func (b *Backend) Direct(t testing.TB, name string) *aztables.Client {
 // whether to retry. Calls do not overlap. Tries are counted from 1 for each client.
 func (b *Backend) AfterEachTry(t testing.TB, name string, after func(try int)) *aztables.Client {
 	t.Helper()
-	opts := &aztables.ClientOptions{ClientOptions: b.options(b.script)}
+	opts := &aztables.ClientOptions{ClientOptions: b.options(b.script.Transport())}
 	opts.PerRetryPolicies = []policy.Policy{&afterEachTry{after: after}}
 	if b.Accelerated {
 		opts = wire.Accelerate(opts)

@@ -24,8 +24,6 @@ var twins = map[string]string{
 	"patterns.RowRef internal/view.RowRef":                           "see CopySpec",
 	"patterns.ScanProgress internal/fetch.Progress":                  "see QueryOptions",
 	"patterns.SharedRows internal/view.SharedRows":                   "see CopySpec",
-	"patterns/storagetest.Key internal/fakeaccount/request.Key":      "the fake account has types of its own",
-	"patterns/storagetest.Targets internal/fakeaccount.Targets":      "see Key",
 	"patterns/wideentity.Options internal/widerow.Options":           "the options of wideentity have not been moved to a package below the engine",
 	"patterns/wideentity.SweepOptions internal/widerow.SweepOptions": "see Options of wideentity",
 	"patterns/wideentity.SweepReport internal/widerow.SweepReport":   "see Options of wideentity",

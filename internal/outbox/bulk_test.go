@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func inserts(hires []*hire) []patterns.StoreOp[hire] {
@@ -177,7 +177,7 @@ func TestBulkChangesPartitionsConcurrently(t *testing.T) {
 		for i, h := range hires {
 			h.Dept = fmt.Sprint("d", i%20)
 		}
-		b.Fault(fault.On("Table.Batch").Delay(time.Second))
+		b.Fault(storagetest.On("Table.Batch").Delay(time.Second))
 		began := time.Now()
 		report, err := s.Bulk(t.Context(), slices.Values(inserts(hires)), &patterns.BulkOptions{Parallel: 10})
 		harness.NoError(t, err)

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/fetch"
-	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
@@ -70,7 +70,7 @@ func (s *Store) Check(ctx context.Context, rows []Checked, since time.Time, grac
 	}
 	young := func(changed time.Time) bool { return grace > 0 && s.own.Client.Age(changed) < grace }
 	for round := 0; len(rows) > 0 && round <= 2*s.Tries; round++ {
-		if round > 1 && parallel.Pause(ctx, round/2) != nil {
+		if round > 1 && calls.Pause(ctx, round/2) != nil {
 			return nil, 0, requests, ctx.Err()
 		}
 		local := make([]*together, len(rows))

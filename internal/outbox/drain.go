@@ -8,9 +8,8 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/internal/parallel"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -63,7 +62,7 @@ func (s *Store) drain(ctx context.Context, d *drain) (wrote bool, err error) {
 			return wrote, fmt.Errorf("drain: %w", azerr.ErrConflict)
 		}
 		d.known, d.diffs, d.found, d.reserved = nil, nil, nil, nil
-		if err := parallel.Pause(ctx, try); err != nil {
+		if err := calls.Pause(ctx, try); err != nil {
 			return wrote, err
 		}
 	}
@@ -145,7 +144,7 @@ func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err erro
 		name := targets[i].view.Name
 		targets[i].want(rows, now.listing.Has(name), now.listing == "")
 	}
-	if servicetime.Elapsed(d.began) >= s.limit() { // the process may have been suspended
+	if calls.Elapsed(d.began) >= s.limit() { // the process may have been suspended
 		return false, false, fmt.Errorf("drain: %w", errSlow)
 	}
 	wrote, raced, err := s.writeRows(ctx, targets)

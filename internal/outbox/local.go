@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -30,7 +30,7 @@ func (t *transaction) addLocal(ctx context.Context, batch *txn.Batch) error {
 			read = append(read, i)
 		}
 	}
-	err := parallel.Each(ctx, len(read), s.Parallel, func(ctx context.Context, i int) error {
+	err := calls.Each(ctx, len(read), s.Parallel, func(ctx context.Context, i int) error {
 		row, err := txn.ReadRow(ctx, s.Table.Client, t.local[read[i]].Key)
 		found[read[i]] = &row
 		return err

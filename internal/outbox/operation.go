@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -27,8 +26,8 @@ type transaction struct {
 	changed []*operation    // those that change their entity in this attempt
 	local   []view.LocalRow // the rows derived from them that change in this attempt
 
-	sent int                 // how often the transaction was sent
-	late attempts.Unanswered // a write of any attempt may still arrive
+	sent int              // how often the transaction was sent
+	late calls.Unanswered // a write of any attempt may still arrive
 }
 
 // operation is an intent of a transaction.
@@ -102,7 +101,7 @@ func (t *transaction) run(ctx context.Context) ([]txn.Record, error) {
 	if err := t.checkKeys(); err != nil {
 		return nil, t.batchError(err, err)
 	}
-	ctx = attempts.Track(ctx, &t.late)
+	ctx = calls.Track(ctx, &t.late)
 	var unknown error // the outcome of an earlier attempt
 	for try := 1; ; try++ {
 		records, err := t.attempt(ctx)
@@ -127,7 +126,7 @@ func (t *transaction) run(ctx context.Context) ([]txn.Record, error) {
 			}
 			err = fmt.Errorf("%s: %w: %v", t.name(), azerr.ErrConflict, again.err)
 			if try < t.store.Tries && ctx.Err() == nil {
-				if perr := parallel.Pause(ctx, try); perr == nil {
+				if perr := calls.Pause(ctx, try); perr == nil {
 					continue
 				}
 			}

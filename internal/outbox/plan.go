@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -45,7 +45,7 @@ func (t *transaction) plan(ctx context.Context) error {
 			read = append(read, op)
 		}
 	}
-	err := parallel.Each(ctx, len(read), t.store.Parallel, func(ctx context.Context, i int) (err error) {
+	err := calls.Each(ctx, len(read), t.store.Parallel, func(ctx context.Context, i int) (err error) {
 		op := read[i]
 		if err := t.store.findLocal(ctx, op); err != nil {
 			return op.failed(err)

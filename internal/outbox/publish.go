@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
@@ -154,7 +154,7 @@ type outboxRef struct {
 // for all.
 func (t *transaction) commitWithOutbox(ctx, within context.Context, changes []txn.Change) (committed, error) {
 	st := t.state
-	if servicetime.Elapsed(st.at) >= t.store.limit() { // the process may have been suspended
+	if calls.Elapsed(st.at) >= t.store.limit() { // the process may have been suspended
 		return committed{}, &retryable{errSlow}
 	}
 	first := len(changes) - len(st.parts) // of the outbox rows
@@ -174,7 +174,7 @@ func (t *transaction) commitWithOutbox(ctx, within context.Context, changes []tx
 	if e.Unsure {
 		st.open = true
 		r, derr := t.store.decide(ctx, t.partition(), st.parts[0].id)
-		if derr == nil && !r.committed() && servicetime.Elapsed(st.at) >= t.store.Expiry {
+		if derr == nil && !r.committed() && calls.Elapsed(st.at) >= t.store.Expiry {
 			derr = errSlow // a worker may have removed the record of a commit
 		}
 		if derr != nil {

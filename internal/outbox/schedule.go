@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
@@ -82,7 +82,7 @@ func (t *transaction) prepareState(ctx context.Context) {
 
 // reusable reports whether the state of an earlier attempt covers parts.
 func (t *transaction) reusable(st *state, parts []*part) bool {
-	inTime := servicetime.Elapsed(st.at) < min(t.store.Grace, t.store.limit())/2
+	inTime := calls.Elapsed(st.at) < min(t.store.Grace, t.store.limit())/2
 	if st.fenced || !inTime {
 		return false
 	}

@@ -3,7 +3,7 @@ package outbox
 import (
 	"context"
 
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -92,7 +92,7 @@ func (s *Store) readRows(ctx context.Context, targets []target) error {
 			read = append(read, &targets[i])
 		}
 	}
-	return parallel.Each(ctx, len(read), s.Parallel, func(ctx context.Context, i int) error { return s.readTarget(ctx, read[i]) })
+	return calls.Each(ctx, len(read), s.Parallel, func(ctx context.Context, i int) error { return s.readTarget(ctx, read[i]) })
 }
 
 // readTarget reads the row of a target. One request, if the claim takes no more, and another
@@ -131,7 +131,7 @@ func (s *Store) readTarget(ctx context.Context, t *target) (err error) {
 
 // each calls do(0) to do(n-1) concurrently, within the limit of the Store.
 func (s *Store) each(n int, do func(i int)) {
-	_ = parallel.Each(context.Background(), n, s.Parallel, func(_ context.Context, i int) error {
+	_ = calls.Each(context.Background(), n, s.Parallel, func(_ context.Context, i int) error {
 		do(i)
 		return nil
 	})

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/fetch"
-	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -81,7 +81,7 @@ func (s *Store) tryOwn(ctx context.Context, insert bool) (known bool, requests i
 	}
 	owners := make([]map[string]string, len(tables))
 	var own string
-	err = parallel.Each(ctx, len(tables)+1, s.Parallel, func(ctx context.Context, i int) (err error) {
+	err = calls.Each(ctx, len(tables)+1, s.Parallel, func(ctx context.Context, i int) (err error) {
 		if i == len(tables) {
 			own, err = s.tableName(ctx)
 		} else {
@@ -110,7 +110,7 @@ func (s *Store) tryOwn(ctx context.Context, insert bool) (known bool, requests i
 	if !insert {
 		return len(unowned) == 0, requests, nil
 	}
-	err = parallel.Each(ctx, len(unowned), s.Parallel, func(ctx context.Context, i int) error {
+	err = calls.Each(ctx, len(unowned), s.Parallel, func(ctx context.Context, i int) error {
 		v := unowned[i]
 		row := txn.Content{Properties: edm.Properties{propTable: own}}
 		w, err := row.Over(keys.Key{Partition: statePartition, Row: viewOwnerPrefix + v.Name}, txn.Row{})

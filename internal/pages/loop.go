@@ -1,5 +1,6 @@
-// Package pages reads lists page by page from a service that may be wrong: it detects
-// continuation tokens that lead in a circle, and types the errors of the SDK's pagers.
+// Package pages reads lists page by page from a service that may be wrong, and continues them
+// from cursors: it detects continuation tokens that lead in a circle and cursors of another
+// read, and types the errors of the SDK's pagers.
 package pages
 
 import (

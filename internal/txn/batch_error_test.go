@@ -10,10 +10,10 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestBatchErrorNamesTheOperationButNotItsKey(t *testing.T) {
@@ -147,7 +147,7 @@ func TestARefusedBatchReturnsStatusAndCode(t *testing.T) {
 			{http.StatusNotFound, "TableNotFound", patterns.ErrTableNotFound},
 		} {
 			b.ClearFaults()
-			b.Fault(fault.On("Table.Batch").Status(c.status, c.code))
+			b.Fault(storagetest.On("Table.Batch").Status(c.status, c.code))
 			v := harness.NewPerson("x")
 			_, err := table.Batch().Insert(&v).Commit(t.Context())
 			var f *patterns.BatchError
@@ -168,13 +168,13 @@ func TestARefusedBatchReturnsStatusAndCode(t *testing.T) {
 // The second Commit finds the rows that the first one has written.
 func TestABatchOfUnknownOutcomeCanBeCommittedAgain(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		for what, rule := range map[string]fault.Rule{"lost reply": fault.On("Table.Batch").Times(4).LoseReply(), "lost request": fault.On("Table.Batch").Times(4).LoseRequest()} {
+		for what, rule := range map[string]storagetest.Rule{"lost reply": storagetest.On("Table.Batch").Times(4).LoseReply(), "lost request": storagetest.On("Table.Batch").Times(4).LoseRequest()} {
 			name := harness.UniqueName()
 			table := harness.NewTable(t, b.NamedTable(t, name), &patterns.TableOptions[counter]{StampWrites: true})
 			direct := harness.NewTable[counter](t, b.Direct(t, name), nil)
 			batch := table.Batch().Insert(&counter{"hits", "0", 1}).Insert(&counter{"hits", "1", 1})
 			b.ClearFaults()
-			b.Fault(rule, fault.On("Table.Get").LoseRequest())
+			b.Fault(rule, storagetest.On("Table.Get").LoseRequest())
 			_, err := batch.Commit(t.Context())
 			harness.WantError(t, err, patterns.ErrOutcomeUnknown)
 			b.ClearFaults()
@@ -205,7 +205,7 @@ func TestABatchOfUnknownOutcomeAcceptsNoMoreOperations(t *testing.T) {
 			client := b.Table(t)
 			table := harness.NewTable(t, client, &patterns.TableOptions[counter]{StampWrites: stamped})
 			batch := table.Batch().Insert(&counter{"hits", "0", 1})
-			b.Fault(fault.On("Table.Batch").Times(4).LoseReply(), fault.On("Table.Get").LoseRequest())
+			b.Fault(storagetest.On("Table.Batch").Times(4).LoseReply(), storagetest.On("Table.Get").LoseRequest())
 			_, err := batch.Commit(t.Context())
 			harness.WantError(t, err, patterns.ErrOutcomeUnknown)
 			b.ClearFaults()
@@ -232,11 +232,11 @@ func TestARefusalOfASecondCommitDoesNotDecideTheFirst(t *testing.T) {
 		item := harness.Insert(t, table, counter{"hits", "0", 1})
 		item.Value.N++
 		batch := table.Batch().Replace(item)
-		b.Fault(fault.On("Table.Batch").LoseRequest())
+		b.Fault(storagetest.On("Table.Batch").LoseRequest())
 		harness.WantError(t, harness.ErrorOf(batch.Commit(t.Context())), patterns.ErrOutcomeUnknown)
 		for code, status := range map[string]int{"ServerBusy": 503, "AuthorizationFailure": 403} {
 			b.ClearFaults()
-			b.Fault(fault.On("Table.Batch").Status(status, code))
+			b.Fault(storagetest.On("Table.Batch").Status(status, code))
 			harness.WantError(t, harness.ErrorOf(batch.Commit(t.Context())), patterns.ErrOutcomeUnknown)
 		}
 		b.ClearFaults()

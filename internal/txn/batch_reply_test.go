@@ -11,7 +11,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -28,7 +27,7 @@ func TestATornBatchReplyIsNotReportedAsSuccess(t *testing.T) {
 		})
 		for cut := int64(0); cut < length; cut += 7 {
 			b.ClearFaults()
-			b.Fault(fault.On("Table.Batch").Nth(1).CutReply(cut))
+			b.Fault(storagetest.On("Table.Batch").Nth(1).CutReply(cut))
 			_, err := table.Batch().Insert(&good).Insert(&there).Commit(ctx)
 			if err == nil {
 				t.Fatalf("a failure cut after %d bytes is reported as success", cut)
@@ -41,7 +40,7 @@ func TestATornBatchReplyIsNotReportedAsSuccess(t *testing.T) {
 		length = replyLength(t, b, func() { harness.MayFail(table.Batch().Insert(&good).Commit(ctx)) })
 		for cut := int64(0); cut < length; cut += 7 {
 			b.ClearFaults()
-			b.Fault(fault.On("Table.Batch").Nth(1).CutReply(cut))
+			b.Fault(storagetest.On("Table.Batch").Nth(1).CutReply(cut))
 			v := harness.NewPerson(fmt.Sprintf("cut%d", cut))
 			result, err := table.Batch().Insert(&v).Commit(ctx)
 			if err != nil {

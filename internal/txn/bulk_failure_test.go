@@ -13,7 +13,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -156,8 +155,8 @@ func TestBulkReportsCorrectlyUnderRandomFaults(t *testing.T) { // not parallel, 
 		for _, stamped := range []bool{false, true} {
 			table := harness.NewTable(t, b.Table(t), &patterns.TableOptions[counter]{StampWrites: stamped})
 			b.ClearFaults()
-			b.Fault(fault.On("Table.Batch").Probability(0.2).LoseReply(), fault.On("Table.Batch").Probability(0.2).LoseRequest(),
-				fault.On("Table.Batch").Probability(0.3).Status(http.StatusServiceUnavailable, "ServerBusy"))
+			b.Fault(storagetest.On("Table.Batch").Probability(0.2).LoseReply(), storagetest.On("Table.Batch").Probability(0.2).LoseRequest(),
+				storagetest.On("Table.Batch").Probability(0.3).Status(http.StatusServiceUnavailable, "ServerBusy"))
 			var running, most atomic.Int64
 			report, err := table.Bulk(t.Context(), inserts(5000, "a", "b", "c", "d", "e", "f"), &patterns.BulkOptions{Parallel: 4, Progress: func(patterns.BulkProgress) {
 				most.Store(max(most.Load(), running.Add(1)))

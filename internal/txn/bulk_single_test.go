@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // upserts returns an operation for each row of partition p, with its index as the value.
@@ -88,7 +88,7 @@ func TestBulkReportsAFailureOfARowThatIsSentAlone(t *testing.T) {
 func TestBulkFindsOutWhatBecameOfARowThatWasSentAlone(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.NewTable[counter](t, b.Table(t), nil)
-		b.Fault(fault.On("Table.[BU]*").Nth(1).LoseReply())
+		b.Fault(storagetest.On("Table.[BU]*").Nth(1).LoseReply())
 		report, err := table.Bulk(t.Context(), slices.Values(upserts("it's")), nil)
 		if err != nil || report.Applied != 1 {
 			t.Errorf("%+v, %v", report, err)

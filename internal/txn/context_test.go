@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -18,9 +17,9 @@ import (
 // Whether the write was applied or not, its outcome is unknown.
 func TestAContextThatEndsDuringAWriteLeavesTheOutcomeUnknown(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
-		for what, rule := range map[string]fault.Rule{
-			"before": fault.On("Table.*").Delay(time.Second),
-			"after":  fault.On("Table.*").DelayReply(time.Second),
+		for what, rule := range map[string]storagetest.Rule{
+			"before": storagetest.On("Table.*").Delay(time.Second),
+			"after":  storagetest.On("Table.*").DelayReply(time.Second),
 		} {
 			table := harness.NewTable(t, b.Table(t), &patterns.TableOptions[counter]{StampWrites: true})
 			item := harness.Insert(t, table, counter{"hits", "0", 1})
@@ -66,7 +65,7 @@ func TestAContextThatEndsBetweenTriesEndsTheCall(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		table := harness.NewTable[counter](t, b.AfterEachTry(t, name, func(int) { cancel() }), nil)
-		b.Fault(fault.On("Table.Insert").Status(http.StatusServiceUnavailable, "ServerBusy"))
+		b.Fault(storagetest.On("Table.Insert").Status(http.StatusServiceUnavailable, "ServerBusy"))
 		_, err := table.Insert(ctx, &counter{"hits", "0", 1})
 		harness.WantError(t, err, context.Canceled)
 		b.WantRequestCount(t, 1)

@@ -7,13 +7,15 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // late delays the first request of an operation until b.Arrive.
-func late(op string) fault.Rule { return fault.On(op).Nth(1).LateRequest(time.Hour, time.Hour) }
+func late(op string) storagetest.Rule {
+	return storagetest.On(op).Nth(1).LateRequest(time.Hour, time.Hour)
+}
 
 func unknownOnly(t *testing.T, what string, err error) {
 	t.Helper()
@@ -75,7 +77,7 @@ func TestARowThatWasReplacedDoesNotRuleOutAnInsert(t *testing.T) {
 			}
 		})
 		table := harness.NewTable(t, client, &patterns.TableOptions[counter]{StampWrites: true})
-		b.Fault(fault.On("Table.Insert").Nth(1).LoseReply())
+		b.Fault(storagetest.On("Table.Insert").Nth(1).LoseReply())
 		_, err := table.Insert(t.Context(), &counter{"hits", "0", 2})
 		unknownOnly(t, "insert", err)
 	})
@@ -128,7 +130,7 @@ func TestARowThatWasMadeAgainDoesNotRuleOutAnUpdate(t *testing.T) {
 				b.Arrive()
 			}
 		})
-		b.Fault(fault.On("Table.Replace").LoseReply())
+		b.Fault(storagetest.On("Table.Replace").LoseReply())
 		_, err = harness.NewTable(t, client, stamped).Update(t.Context(), tally, addOne)
 		unknownOnly(t, "update", err)
 	})

@@ -11,9 +11,9 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // writer is one way to write the row of tally. It returns the ETag, "" for a delete.
@@ -144,10 +144,10 @@ var competitors = []competitor{
 // B ServerBusy, U another 503. A try without a letter succeeds.
 var scripts = []string{"", "R", "Q", "5", "U", "BR", "QR", "RRRR", "QQQQ", "5555", "BBBB", "RBBB"}
 
-func (w writer) rules(script string) []fault.Rule {
-	var rules []fault.Rule
+func (w writer) rules(script string) []storagetest.Rule {
+	var rules []storagetest.Rule
 	for i, letter := range script {
-		r := fault.On(w.op).Nth(i + 1)
+		r := storagetest.On(w.op).Nth(i + 1)
 		switch letter {
 		case 'R':
 			r = r.LoseReply()

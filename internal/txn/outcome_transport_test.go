@@ -17,7 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -188,7 +188,7 @@ func testDelayedTry(t *testing.T, refused bool) {
 			if held++; held > 1 && refused {
 				return inner.Do(req)
 			}
-			fault.TraceRequest(req)
+			calls.TraceRequest(req)
 			late = func() {
 				req.Body = io.NopCloser(bytes.NewReader(body))
 				harness.MayFail(inner.Do(req.WithContext(context.Background())))
@@ -216,10 +216,10 @@ func TestAnUnknownOutcomePrintsItsCausesWithPlusV(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		const address = "table.storagetest.invalid" // part of the SDK's text
 		table := harness.NewTable[counter](t, b.Table(t), nil)
-		b.Fault(fault.On("Table.Insert").Status(500, "InternalError"), fault.On("Table.Batch").Status(500, "InternalError"))
+		b.Fault(storagetest.On("Table.Insert").Status(500, "InternalError"), storagetest.On("Table.Batch").Status(500, "InternalError"))
 		_, single := table.Insert(t.Context(), &counter{"hits", "0", 1})
 		_, batch := table.Batch().Insert(&counter{"hits", "0", 1}).Commit(t.Context())
-		b.Fault(fault.On("Table.Get").Status(500, "InternalError"))
+		b.Fault(storagetest.On("Table.Get").Status(500, "InternalError"))
 		_, unread := table.Insert(t.Context(), &counter{"hits", "0", 1})
 		for _, err := range []error{single, batch, unread} {
 			harness.WantError(t, err, patterns.ErrOutcomeUnknown)

@@ -5,8 +5,8 @@ import (
 	"errors"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/patterns/outcome"
@@ -48,7 +48,7 @@ type finding struct {
 // row.
 func Resolve(ctx context.Context, client *wire.Client, changes []Change, e *outcome.Error) ([]string, error) {
 	found := make([]finding, len(changes))
-	err := parallel.Each(ctx, len(changes), maxReads, func(ctx context.Context, i int) (err error) {
+	err := calls.Each(ctx, len(changes), maxReads, func(ctx context.Context, i int) (err error) {
 		found[i], err = inspect(ctx, client, &changes[i])
 		return err
 	})

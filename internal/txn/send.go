@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/outcome"
@@ -33,7 +33,7 @@ func (t *Table) Update(ctx context.Context, key keys.Key, tries int, change func
 		if err == nil || !errors.Is(err, azerr.ErrConflict) || errors.Is(err, azerr.ErrOutcomeUnknown) || try >= tries {
 			return r, err
 		}
-		if err := parallel.Pause(ctx, try); err != nil {
+		if err := calls.Pause(ctx, try); err != nil {
 			return Record{}, err
 		}
 	}

@@ -10,19 +10,19 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // randomFaults makes some of the requests fail, in every way.
-func randomFaults(op string) []fault.Rule {
-	return []fault.Rule{
-		fault.On(op).Probability(0.15).LoseReply(),
-		fault.On(op).Probability(0.15).LoseRequest(),
-		fault.On(op).Probability(0.1).Status(http.StatusServiceUnavailable, "ServerBusy"),
-		fault.On(op).Probability(0.05).Status(http.StatusInternalServerError, "InternalError"),
+func randomFaults(op string) []storagetest.Rule {
+	return []storagetest.Rule{
+		storagetest.On(op).Probability(0.15).LoseReply(),
+		storagetest.On(op).Probability(0.15).LoseRequest(),
+		storagetest.On(op).Probability(0.1).Status(http.StatusServiceUnavailable, "ServerBusy"),
+		storagetest.On(op).Probability(0.05).Status(http.StatusInternalServerError, "InternalError"),
 	}
 }
 

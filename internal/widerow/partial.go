@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -181,9 +181,9 @@ func (p *partial) fetch(ctx context.Context, parts map[int]selection, withHead b
 		order = append(order, i)
 	}
 	slices.Sort(order)
-	window := parallel.Window{Start: p.table.parallel, Max: p.table.parallel}
+	window := calls.Window{Start: p.table.parallel, Max: p.table.parallel}
 	n := 0
-	for g, err := range parallel.Ordered(ctx, len(order), window, func(ctx context.Context, n int) (*edm.StoredRows, error) {
+	for g, err := range calls.Ordered(ctx, len(order), window, func(ctx context.Context, n int) (*edm.StoredRows, error) {
 		q := wire.Query{Filter: exactly(p.rows.head()).String()}
 		if i := order[n]; i != head {
 			q = p.partQuery(i, parts[i])

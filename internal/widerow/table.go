@@ -10,8 +10,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/outcome"
@@ -139,7 +139,7 @@ func (t *Table) attempt(ctx context.Context, try func() (retry bool, err error))
 		if err == nil || !retry || n >= t.tries {
 			return err
 		}
-		if paused := parallel.Pause(ctx, n); paused != nil {
+		if paused := calls.Pause(ctx, n); paused != nil {
 			return errors.Join(err, paused)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
-	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 )
 
 // call is one logical request with all the tries that azcore makes of it. It is a value in
@@ -37,7 +37,7 @@ type call struct {
 	earlierOpen bool // the outcome of an earlier try is not known
 	noReply     bool // a try got no reply at all
 
-	sent attempts.Tries // of a write in plain mode
+	sent calls.Tries // of a write in plain mode
 
 	kept     *kept           // the request that is sent, or that was kept of this call
 	toKeep   context.Context // of the call of the SDK whose request may be kept

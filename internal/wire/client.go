@@ -11,8 +11,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/pages"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
@@ -30,7 +30,7 @@ type Client struct {
 	mode      atomic.Int32
 	address   atomic.Pointer[Address]
 	lastReply atomic.Int64 // size of the last reply, the estimate for the next
-	clock     servicetime.Clock
+	clock     calls.Clock
 
 	kept   [requestKinds]sync.Pool // of *kept
 	noKept atomic.Bool             // requests of this client cannot be kept
@@ -49,14 +49,14 @@ func NewClient(table *aztables.Client) *Client { return &Client{table: table} }
 func (c *Client) Table() *aztables.Client { return c.table }
 
 // Age returns how long ago t was by the clock of the service, which the replies to this
-// client show. See [servicetime.Clock].
+// client show. See [calls.Clock].
 func (c *Client) Age(t time.Time) time.Duration { return c.clock.Age(t) }
 
 // ServiceTime returns the time of the service; ok is false if no reply has shown it yet.
 func (c *Client) ServiceTime() (now time.Time, ok bool) { return c.clock.Now() }
 
 // LatestServiceTime returns the latest time that the service may have now; ok is false if
-// no reply has shown its time yet. See [servicetime.Clock.Latest].
+// no reply has shown its time yet. See [calls.Clock.Latest].
 func (c *Client) LatestServiceTime() (latest time.Time, ok bool) { return c.clock.Latest() }
 
 // run makes one call of the SDK and records in which mode it ran. It calls send, unless an

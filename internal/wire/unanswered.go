@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/patterns/outcome"
 )
 
@@ -18,7 +18,7 @@ func (c *call) track(ctx context.Context, err error, failed *Write) {
 		late = e.Unsure && !failed.obsolete(e)
 	}
 	if late {
-		attempts.MarkUnanswered(ctx)
+		calls.MarkUnanswered(ctx)
 	}
 }
 

@@ -3,21 +3,19 @@ package access_test
 import (
 	"fmt"
 	"log/slog"
-	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/auth"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/access"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -66,66 +64,54 @@ func TestTheZeroTokenCannotBeUsed(t *testing.T) {
 	wantField(t, err, "token")
 }
 
-// service is a transport that checks each request with the fake account's authorization and
-// records the error code, which is empty if the request is permitted.
-type service struct {
-	t        *testing.T
-	op       op.Op
-	key      keys.Key
-	refusals []string
-}
-
-func (s *service) Do(r *http.Request) (*http.Response, error) {
-	v := auth.Verifier{Account: "acct", Keys: [][]byte{accountKey}}
-	parsed, _ := new(request.Parser).Parse(r.WithContext(request.WithService(r.Context(), op.Table)))
-	g, refusal := v.Verify(parsed)
-	if refusal == nil {
-		refusal = g.AllowRow(s.op, "Claims", s.key.Partition, s.key.Row)
-	}
-	code := ""
-	if refusal != nil {
-		code = refusal.Code
-	}
-	s.refusals = append(s.refusals, code)
-	return &http.Response{StatusCode: http.StatusTeapot, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
-}
-
 func TestTheSDKClientSendsTheRange(t *testing.T) {
-	for _, base := range []string{serviceURL, serviceURL + "/", "http://127.0.0.1:10002/acct"} {
-		token, err := access.Sign(credential(t), base, access.Scope{Table: "Claims", AllowHTTP: true,
+	account := storagetest.New(t)
+	server, err := account.Serve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := account.Tables().CreateTable(t.Context(), "Claims", nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, service := range []struct {
+		url       string
+		transport policy.Transporter
+	}{
+		{storagetest.TablesURL, account.Transport()}, {storagetest.TablesURL + "/", account.Transport()}, {server.TablesURL, nil},
+	} {
+		token, err := access.Sign(sharedKey(t, storagetest.AccountName, storagetest.AccountKey), service.url, access.Scope{Table: "Claims", AllowHTTP: true,
 			Range: access.Rows("O'Brien & co+", keys.Prefix("email_")), Allow: access.Read | access.Upsert, Expiry: century})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &service{t: t}
-		client, err := token.Client(&aztables.ClientOptions{ClientOptions: options(s)})
+		client, err := token.Client(&aztables.ClientOptions{ClientOptions: options(service.transport)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		try := func(o op.Op, pk, rk, want string) {
+		try := func(op, pk, rk, want string) {
 			t.Helper()
-			s.op, s.key, s.refusals = o, keys.Key{Partition: pk, Row: rk}, nil
+			account.ResetLog()
 			entity := fmt.Appendf(nil, `{"PartitionKey":%q,"RowKey":%q}`, pk, rk)
-			switch o {
-			case op.TableGet:
-				client.GetEntity(t.Context(), pk, rk, nil)
-			case op.TableUpsertMerge:
+			switch op {
+			case "Table.UpsertMerge":
 				client.UpsertEntity(t.Context(), entity, nil)
-			case op.TableDelete:
+			case "Table.Get":
+				client.GetEntity(t.Context(), pk, rk, nil)
+			case "Table.Delete":
 				client.DeleteEntity(t.Context(), pk, rk, nil)
 			}
-			if len(s.refusals) != 1 || s.refusals[0] != want {
-				t.Errorf("%s: %s on (%s, %s): %q, want %q", base, o, pk, rk, s.refusals, want)
+			if log := account.Log(); len(log) != 1 || log[0].Op != op || log[0].Code != want || log[0].Status == 0 {
+				t.Errorf("%s: %s on (%s, %s), want code %q:\n%v", service.url, op, pk, rk, want, log)
 			}
 		}
-		for _, o := range []op.Op{op.TableGet, op.TableUpsertMerge} {
-			try(o, "O'Brien & co+", "email_x", "")
-			try(o, "O'Brien & co+", "email_", "")
-			try(o, "O'Brien & co+", "email`", "AuthorizationFailure")
-			try(o, "O'Brien & co+", "empid_1", "AuthorizationFailure")
-			try(o, "O'Brien", "email_x", "AuthorizationFailure")
+		for _, op := range []string{"Table.UpsertMerge", "Table.Get"} {
+			try(op, "O'Brien & co+", "email_x", "")
+			try(op, "O'Brien & co+", "email_", "")
+			try(op, "O'Brien & co+", "email`", "AuthorizationFailure")
+			try(op, "O'Brien & co+", "empid_1", "AuthorizationFailure")
+			try(op, "O'Brien", "email_x", "AuthorizationFailure")
 		}
-		try(op.TableDelete, "O'Brien & co+", "email_x", "AuthorizationPermissionMismatch")
+		try("Table.Delete", "O'Brien & co+", "email_x", "AuthorizationPermissionMismatch")
 	}
 }
 

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestReadReturnsTheParentAndItsChildrenInOrder(t *testing.T) {
@@ -92,8 +92,8 @@ func TestARefusedReadReturnsNoMembers(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		f := newFamily(t, b, &compoundkey.Options{BareParent: true})
 		hire(t, f, "1", "2012", "2013")
-		b.Fault(fault.On("Table.Query").Nth(1).CutPage(2))
-		b.Fault(fault.On("Table.Query").Nth(2).Status(403, "AuthorizationFailure"))
+		b.Fault(storagetest.On("Table.Query").Nth(1).CutPage(2))
+		b.Fault(storagetest.On("Table.Query").Nth(2).Status(403, "AuthorizationFailure"))
 		defer b.ClearFaults()
 		var refused *patterns.Error
 		if m, err := f.Read(t.Context(), sales("1")); !errors.As(err, &refused) || refused.Status != 403 || m.Parent != nil || m.Children != nil {
@@ -106,8 +106,8 @@ func TestShortAndEmptyPagesDoNotEndARead(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		f := newFamily(t, b, nil)
 		hire(t, f, "1", "a", "b", "c", "d", "e")
-		for _, rule := range []fault.Rule{
-			fault.On("Table.Query").ShortPage(1), fault.On("Table.Query").Nth(1).EmptyPage(), fault.On("Table.Query").CutPage(2),
+		for _, rule := range []storagetest.Rule{
+			storagetest.On("Table.Query").ShortPage(1), storagetest.On("Table.Query").Nth(1).EmptyPage(), storagetest.On("Table.Query").CutPage(2),
 		} {
 			b.Fault(rule)
 			if m, err := f.Read(t.Context(), sales("1")); err != nil || m.Parent == nil || len(m.Children) != 5 {

@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -99,7 +99,7 @@ func (f *Family[P, C]) Update(ctx context.Context, id ID, child string, change f
 		if !errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrOutcomeUnknown) || try == updateTries {
 			return patterns.Item[P]{}, patterns.Item[C]{}, err
 		}
-		if err := parallel.Pause(ctx, try); err != nil {
+		if err := calls.Pause(ctx, try); err != nil {
 			return patterns.Item[P]{}, patterns.Item[C]{}, err
 		}
 	}

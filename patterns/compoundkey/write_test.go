@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestInsertStoresAllRowsOrNone(t *testing.T) {
@@ -64,7 +64,7 @@ func TestAStampedInsertSucceedsIfItsResponseIsLost(t *testing.T) {
 		}
 		f := newFamily(t, b, &stamped)
 		defer b.ClearFaults()
-		b.Fault(fault.On("Table.Batch").Nth(1).LoseReply())
+		b.Fault(storagetest.On("Table.Batch").Nth(1).LoseReply())
 		hire(t, f, "1", "2011", "2012") // fails the test on error
 		if m, err := f.Read(t.Context(), sales("1")); err != nil || m.Parent == nil || len(m.Children) != 2 {
 			t.Errorf("got %+v, %v", m, err)

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -104,7 +104,7 @@ func (s *Series[V]) change(ctx context.Context, c cell, next func(old V) (V, err
 		if p.unresolved != nil {
 			continue // read the row before it forgets the ID; the SDK has already waited
 		}
-		if err := parallel.Pause(ctx, try); err != nil {
+		if err := calls.Pause(ctx, try); err != nil {
 			return p.outcome(err)
 		}
 	}

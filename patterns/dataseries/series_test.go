@@ -11,7 +11,6 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -139,8 +138,8 @@ func TestAdditionsAreExactUnderConflictsAndLostReplies(t *testing.T) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
 		defer b.ClearFaults()
 		// One reply and one request in four are lost.
-		b.Fault(fault.On("Table.Merge").Probability(0.25).LoseReply(), fault.On("Table.Insert").Probability(0.25).LoseReply(),
-			fault.On("Table.Merge").Probability(0.25).LoseRequest())
+		b.Fault(storagetest.On("Table.Merge").Probability(0.25).LoseReply(), storagetest.On("Table.Insert").Probability(0.25).LoseReply(),
+			storagetest.On("Table.Merge").Probability(0.25).LoseRequest())
 		const writers, each = 4, 10
 		var wg sync.WaitGroup
 		errs := make(chan error, writers*each)

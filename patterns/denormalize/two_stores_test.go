@@ -10,10 +10,10 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -181,7 +181,7 @@ func TestADepartmentIsInsertedWhileItsEmployeesAreCounted(t *testing.T) {
 				w := openShared(t, b, place)
 				departments := units[wide](t, w)
 				for _, op := range []string{"Table.Batch", "Table.Insert", "Table.Replace"} {
-					b.Fault(fault.On(op).Probability(0.1).LoseReply())
+					b.Fault(storagetest.On(op).Probability(0.1).LoseReply())
 				}
 				allowed := func(err error) bool {
 					for _, e := range []error{nil, patterns.ErrExists, patterns.ErrConflict, patterns.ErrNotFound, patterns.ErrOutcomeUnknown} {

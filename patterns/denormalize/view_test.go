@@ -9,7 +9,6 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -166,7 +165,7 @@ func TestCountsNeverDrift(t *testing.T) {
 	each(t, func(t *testing.T, b *harness.Backend, w *world) {
 		defer b.ClearFaults()
 		for _, op := range []string{"Table.Batch", "Table.Insert", "Table.Replace", "Table.Merge", "Table.Delete"} {
-			b.Fault(fault.On(op).Probability(0.15).LoseReply())
+			b.Fault(storagetest.On(op).Probability(0.15).LoseReply())
 		}
 		const writers, each = 3, 3
 		var wg sync.WaitGroup

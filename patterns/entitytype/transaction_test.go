@@ -4,10 +4,10 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestATransactionChangesAllTypesOrNone(t *testing.T) {
@@ -23,7 +23,7 @@ func TestATransactionChangesAllTypesOrNone(t *testing.T) {
 		}
 		d.Value.(*department).EmployeeCount++
 		defer b.ClearFaults()
-		b.Fault(fault.On("Table.Batch").Nth(1).LoseReply())
+		b.Fault(storagetest.On("Table.Batch").Nth(1).LoseReply())
 		if _, err := three.Transaction().Insert(sales("Employee_1"), &employee3{FirstName: "Ken"}).Replace(d).Commit(ctx); !errors.Is(err, patterns.ErrOutcomeUnknown) {
 			t.Fatalf("a lost response: %v", err)
 		}

@@ -7,10 +7,10 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestAWriteReturnsTheEntityForTheNextWrite(t *testing.T) {
@@ -256,7 +256,7 @@ func TestOnlyStampsShowThatALostWriteWasApplied(t *testing.T) {
 			}
 			lost := func(what, op string, write func() error) {
 				t.Helper()
-				b.Fault(fault.On(op).Nth(1).LoseReply())
+				b.Fault(storagetest.On(op).Nth(1).LoseReply())
 				err := write()
 				b.ClearFaults()
 				if stamped != (err == nil) || !stamped && !errors.Is(err, patterns.ErrOutcomeUnknown) {

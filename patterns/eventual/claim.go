@@ -18,12 +18,11 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/google/uuid"
 
-	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/blobname"
+	"github.com/azpatterns/azpatterns/internal/calls"
+	"github.com/azpatterns/azpatterns/internal/naming"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -45,7 +44,7 @@ type claim struct {
 // leads to is below claimPrefix.
 func (cl *claim) valid() bool {
 	sum, err := hex.DecodeString(cl.SHA256)
-	return blobname.IsGenerated(cl.Name, claimPrefix) && cl.Size >= 0 && err == nil && len(sum) == sha256.Size
+	return naming.IsGenerated(cl.Name, claimPrefix) && cl.Size >= 0 && err == nil && len(sum) == sha256.Size
 }
 
 // storePayload stores a payload in a new blob. One request. etag is "" if it is not known.
@@ -61,7 +60,7 @@ func storePayload(ctx context.Context, c *container.Client, payload []byte) (cl 
 
 // uploadJSON stores a blob under a condition. One request.
 func uploadJSON(ctx context.Context, c *container.Client, name string, body []byte, condition *blob.AccessConditions) (etag string, err error) {
-	var tries attempts.Tries
+	var tries calls.Tries
 	resp, err := c.NewBlockBlobClient(name).Upload(tries.Context(ctx), streaming.NopCloser(bytes.NewReader(body)), &blockblob.UploadOptions{
 		HTTPHeaders:      &blob.HTTPHeaders{BlobContentType: to.Ptr("application/json")},
 		AccessConditions: condition,
@@ -128,7 +127,7 @@ func loadPayload(ctx context.Context, c *container.Client, cl *claim) (payload [
 
 // deleteBlob deletes a blob under a condition. One request.
 func deleteBlob(ctx context.Context, c *container.Client, name string, condition *blob.AccessConditions) error {
-	var tries attempts.Tries
+	var tries calls.Tries
 	if _, err := c.NewBlobClient(name).Delete(tries.Context(ctx), &blob.DeleteOptions{AccessConditions: condition}); err != nil {
 		return writeError(&tries, "delete blob", err)
 	}
@@ -209,7 +208,7 @@ func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (
 		return SweepReport{}, azerr.Errorf("sweep claims: %w: SweepOptions.OlderThan: negative", azerr.ErrBadOption)
 	}
 	var report SweepReport
-	var clock servicetime.Clock
+	var clock calls.Clock
 	pager := c.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{Prefix: to.Ptr(claimPrefix)})
 	for page, err := range pages.List(ctx, "list blobs", pager, nextMarker) {
 		if err != nil {
@@ -223,7 +222,7 @@ func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (
 			if b == nil || b.Name == nil || b.Properties == nil || b.Properties.LastModified == nil || b.Properties.ETag == nil {
 				return report, fmt.Errorf("sweep claims: list blobs: %w", patterns.ErrBadReply)
 			}
-			if !blobname.IsGenerated(*b.Name, claimPrefix) {
+			if !naming.IsGenerated(*b.Name, claimPrefix) {
 				continue // not a payload
 			}
 			etag, err := azerr.ListedETag(string(*b.Properties.ETag))

@@ -10,10 +10,10 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // largestInline is the length of the longest string that fits into a message of kind
@@ -181,7 +181,7 @@ func TestPoisonMessageKeepsItsPayloadUntilDiscarded(t *testing.T) {
 func TestLostResponseWhileStoringThePayloadIsNoError(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		payloads, queue := b.Container(t), b.Queue(t)
-		b.Fault(fault.On("Blob.Put").Nth(1).LoseReply())
+		b.Fault(storagetest.On("Blob.Put").Nth(1).LoseReply())
 		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
 		if err != nil {
 			t.Fatal(err)
@@ -195,7 +195,7 @@ func TestLostResponseWhileStoringThePayloadIsNoError(t *testing.T) {
 func TestPayloadIsDeletedIfItsMessageIsRefused(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		payloads, queue := b.Container(t), b.Queue(t)
-		b.Fault(fault.On("Queue.Put").Status(403, "AuthorizationFailure"))
+		b.Fault(storagetest.On("Queue.Put").Status(403, "AuthorizationFailure"))
 		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
 		var e *patterns.Error
 		if !errors.As(err, &e) || e.Status != 403 || errors.Is(err, patterns.ErrOutcomeUnknown) {
@@ -212,7 +212,7 @@ func TestRefusalAfterALostResponseLeavesTheOutcomeUnknown(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, status := range []int{403, 503} {
 			payloads, queue := b.Container(t), b.Queue(t)
-			b.Fault(fault.On("Queue.Put").Nth(1).LoseReply(), fault.On("Queue.Put").Nth(2).Times(fault.Forever).Status(status, "Refused"))
+			b.Fault(storagetest.On("Queue.Put").Nth(1).LoseReply(), storagetest.On("Queue.Put").Nth(2).Times(storagetest.Forever).Status(status, "Refused"))
 			err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
 			b.ClearFaults()
 			if !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrThrottled) != (status == 503) {

@@ -11,10 +11,10 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // scenario is a process that is killed, and what happens after that.
@@ -29,7 +29,7 @@ type scenario struct {
 // with a crash after that.
 func crashAtEveryRequest(t *testing.T, begin func(t *testing.T, b *harness.Backend) scenario) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
-		run := func(killed string, rules []fault.Rule) fault.Log {
+		run := func(killed string, rules []storagetest.Rule) storagetest.Log {
 			s := begin(t, b)
 			b.ResetRequests()
 			b.Fault(rules...)

@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/traceparent"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -110,7 +110,7 @@ func put(ctx context.Context, client *azqueue.QueueClient, kind string, msg any,
 		return azerr.Errorf("%w: payload of %d bytes, EnqueueOptions.MaxPayload is %d", patterns.ErrTooLarge, len(body), o.MaxPayload)
 	}
 	to := queue{client, o.SigningKeys}
-	e := envelope{Version: envelopeVersion, ID: o.ID, Kind: kind, At: time.Now().UTC(), Body: body, Trace: traceparent.Of(ctx)}
+	e := envelope{Version: envelopeVersion, ID: o.ID, Kind: kind, At: time.Now().UTC(), Body: body, Trace: calls.TraceOf(ctx)}
 	if e.ID == "" {
 		e.ID = uuid.NewString()
 	}

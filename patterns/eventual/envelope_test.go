@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
+	"github.com/azpatterns/azpatterns/internal/calls"
 )
 
 var at = time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
@@ -75,7 +75,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("not printable: %+v", e)
 		}
 		// What was parsed can be moved to poison and parsed again.
-		m := &message{id: "m", text: text, deliveries: 1, clock: &servicetime.Clock{}}
+		m := &message{id: "m", text: text, deliveries: 1, clock: &calls.Clock{}}
 		texts := poisonTexts(unsigned, m, &e, 5, errors.New("because"))
 		if len(text) > maxText {
 			return

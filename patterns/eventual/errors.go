@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"net/http"
 
-	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -57,7 +57,7 @@ var (
 
 // writeError returns the error of a write. The SDK reports its last try only, and an earlier
 // one may have been carried out.
-func writeError(tries *attempts.Tries, op string, err error) error {
+func writeError(tries *calls.Tries, op string, err error) error {
 	if tries.EarlierOpen() {
 		return unsureError(op, err)
 	}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -171,12 +170,12 @@ func messages(t testing.TB, q *azqueue.QueueClient) []*azqueue.PeekedMessage {
 
 // crashBefore and crashAfter simulate a process that dies before, or after, its n-th
 // request is carried out: no further request reaches the service.
-func crashBefore(n int) []fault.Rule {
-	return []fault.Rule{fault.On("*").Nth(n).Times(fault.Forever).LoseRequest()}
+func crashBefore(n int) []storagetest.Rule {
+	return []storagetest.Rule{storagetest.On("*").Nth(n).Times(storagetest.Forever).LoseRequest()}
 }
 
-func crashAfter(n int) []fault.Rule {
-	return []fault.Rule{fault.On("*").Nth(n).LoseReply(), fault.On("*").Nth(n + 1).Times(fault.Forever).LoseRequest()}
+func crashAfter(n int) []storagetest.Rule {
+	return []storagetest.Rule{storagetest.On("*").Nth(n).LoseReply(), storagetest.On("*").Nth(n + 1).Times(storagetest.Forever).LoseRequest()}
 }
 
 func newQueueClient(t testing.TB) *azqueue.QueueClient {

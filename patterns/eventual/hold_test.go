@@ -10,9 +10,9 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // byHand processes n messages in 16 goroutines, and receives the next ones meanwhile.
@@ -61,7 +61,7 @@ func TestABusyWorkerReceivesManyMessagesInEachRequest(t *testing.T) {
 					}
 					b.ResetRequests()
 				}
-				slow := fault.On("*").Delay(10 * time.Millisecond).Times(1 << 30)
+				slow := storagetest.On("*").Delay(10 * time.Millisecond).Times(1 << 30)
 				fill()
 				b.Fault(slow)
 				began := time.Now()
@@ -111,7 +111,7 @@ func TestMessagesThatAreHeldAreReleasedWhenTheWorkerStops(t *testing.T) {
 		for range 48 {
 			s.put(t, "letter", letter{}, nil)
 		}
-		b.Fault(fault.On("Queue.Delete").Delay(10 * time.Millisecond).Times(1 << 30))
+		b.Fault(storagetest.On("Queue.Delete").Delay(10 * time.Millisecond).Times(1 << 30))
 		stop := s.start(t)
 		time.Sleep(time.Second)
 		if n := len(messages(t, s.queue)); n != 0 {

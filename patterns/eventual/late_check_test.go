@@ -9,10 +9,10 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // lateFixture is a fixture with a worker for late checks.
@@ -199,10 +199,10 @@ func TestLateCheckStaysOnItsQueueUntilItIsDone(t *testing.T) {
 
 func TestLateCheckStaysOnTheWorkQueueIfItCannotBeMoved(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
-		for name, rule := range map[string]fault.Rule{
-			"refused":      fault.On("Queue.Put").Times(fault.Forever).Status(403, "AuthorizationFailure"),
-			"no reply":     fault.On("Queue.Put").Times(fault.Forever).LoseReply(),
-			"no such host": fault.On("Queue.Put").Times(fault.Forever).LoseRequest(),
+		for name, rule := range map[string]storagetest.Rule{
+			"refused":      storagetest.On("Queue.Put").Times(storagetest.Forever).Status(403, "AuthorizationFailure"),
+			"no reply":     storagetest.On("Queue.Put").Times(storagetest.Forever).LoseReply(),
+			"no such host": storagetest.On("Queue.Put").Times(storagetest.Forever).LoseRequest(),
 		} {
 			s := newLateFixture(t, b, infrequentPolls)
 			store := s.newStore(t)

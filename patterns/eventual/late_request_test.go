@@ -7,15 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // late delays the first n requests of an operation until arrive is called.
 func late(b *harness.Backend, op string, n int) {
-	b.Fault(fault.On(op).Nth(1).Times(n).LateRequest(14*time.Minute, 14*time.Minute))
+	b.Fault(storagetest.On(op).Nth(1).Times(n).LateRequest(14*time.Minute, 14*time.Minute))
 }
 
 // arrive carries out the late requests.
@@ -301,7 +301,7 @@ func TestMoveIsNotReportedAsSupersededIfItsCopyMayBeInTheTarget(t *testing.T) {
 		archives(t, b, func(t *testing.T, a *archive) {
 			row := row456()
 			row.ETag = a.reset(t, employee("1", "Ken"), "")
-			b.Fault(fault.On(a.names[0]).Nth(1).LoseReply(), fault.On("Table.Delete").Where(func(fault.Request) bool {
+			b.Fault(storagetest.On(a.names[0]).Nth(1).LoseReply(), storagetest.On("Table.Delete").Where(func(storagetest.Request) bool {
 				a.change(t, employee("1", "Ken Kwok"))
 				return false
 			}))

@@ -8,9 +8,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestLeaseIsRenewedWhileTheHandlerRuns(t *testing.T) {
@@ -87,7 +87,7 @@ func TestFailedRenewalIsRetried(t *testing.T) {
 		})
 		s.put(t, "letter", letter{}, nil)
 		b.ResetRequests()
-		b.Fault(fault.On("Queue.Update").Times(6).Status(http.StatusServiceUnavailable, "ServerBusy"))
+		b.Fault(storagetest.On("Queue.Update").Times(6).Status(http.StatusServiceUnavailable, "ServerBusy"))
 		wantOutcomes(t, s.until(t, 1), eventual.Done)
 		wantEmpty(t, s.queue)
 	})
@@ -108,7 +108,7 @@ func TestLostLeaseEndsTheHandlersContext(t *testing.T) {
 		s.put(t, "letter", letter{}, nil)
 		// The renewal is carried out and its response is lost: the SDK repeats it with a pop
 		// receipt that is no longer valid.
-		b.Fault(fault.On("Queue.Update").Nth(1).LoseReply())
+		b.Fault(storagetest.On("Queue.Update").Nth(1).LoseReply())
 		wantOutcomes(t, s.until(t, 2), eventual.Lost, eventual.Done)
 		if !errors.Is(cause, eventual.ErrLeaseLost) {
 			t.Errorf("the cause was %v", cause)
@@ -129,7 +129,7 @@ func TestExpiredLeaseEndsTheHandlersContext(t *testing.T) {
 			return nil
 		})
 		s.put(t, "letter", letter{}, nil)
-		b.Fault(fault.On("Queue.Update").LoseRequest())
+		b.Fault(storagetest.On("Queue.Update").LoseRequest())
 		// No other worker has received the message meanwhile, so the pop receipt is still valid
 		// and the delete succeeds.
 		wantOutcomes(t, s.until(t, 1), eventual.Done)
@@ -150,7 +150,7 @@ func TestMessageDeletedByAnotherWorkerIsDone(t *testing.T) {
 		})
 		eventual.Handle(fast.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error { return nil })
 		slow.put(t, "letter", letter{}, nil)
-		b.Fault(fault.On("Queue.Update").LoseRequest()) // the slow worker cannot renew its lease
+		b.Fault(storagetest.On("Queue.Update").LoseRequest()) // the slow worker cannot renew its lease
 		stop := slow.start(t)
 		synctest.Wait()
 		wantOutcomes(t, fast.until(t, 1), eventual.Done)

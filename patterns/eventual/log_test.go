@@ -11,11 +11,11 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // locked is a buffer that may be used concurrently.
@@ -98,7 +98,7 @@ func TestLogContainsNoKeys(t *testing.T) {
 			return err
 		})
 		s.put(t, "letter", letter{}, nil)
-		b.Fault(fault.On("Queue.Update").Nth(1).Status(400, "InvalidInput"), fault.On("Queue.Get").Nth(3).Status(400, "InvalidInput"))
+		b.Fault(storagetest.On("Queue.Update").Nth(1).Status(400, "InvalidInput"), storagetest.On("Queue.Get").Nth(3).Status(400, "InvalidInput"))
 		stop := s.start(t)
 		s.next(t, 1)
 		time.Sleep(time.Minute)

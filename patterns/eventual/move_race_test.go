@@ -7,17 +7,17 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // beforeRequest calls do just before the n-th request, counted from 1, is carried out. do
 // must not use the clients whose requests are counted.
 func beforeRequest(b *harness.Backend, n int, do func()) {
 	count := 0
-	b.Fault(fault.On("*").Where(func(fault.Request) bool {
+	b.Fault(storagetest.On("*").Where(func(storagetest.Request) bool {
 		if count++; count == n {
 			do()
 		}
@@ -172,7 +172,7 @@ func TestMoveReturnsConflictAfterTooManyLostRaces(t *testing.T) {
 		direct := b.Direct(t, name)
 		putRow(t, direct, employee("1", "Ken"))
 		n := 0
-		b.Fault(fault.On("Table.Delete").Where(func(fault.Request) bool {
+		b.Fault(storagetest.On("Table.Delete").Where(func(storagetest.Request) bool {
 			n++
 			putRow(t, direct, employee("1", fmt.Sprint("Ken ", n)))
 			return false
@@ -195,7 +195,7 @@ func TestSupersededMoveRestoresTheArchiveAfterSeveralTries(t *testing.T) {
 			for _, earlier := range []string{"", employee("0", "long ago")} {
 				a.reset(t, employee("1", "Ken"), earlier)
 				deletes := 0
-				b.Fault(fault.On("Table.Delete").Where(func(fault.Request) bool {
+				b.Fault(storagetest.On("Table.Delete").Where(func(storagetest.Request) bool {
 					switch deletes++; deletes {
 					case 1:
 						a.change(t, employee("1", "Ken Kwok"))
@@ -228,7 +228,7 @@ func TestMoveKeepsTheCopyIfTheResponseToItsDeleteIsLost(t *testing.T) {
 					putRow(t, b.Direct(t, name), employee("2", "is back"))
 				}
 			})
-			b.Fault(fault.On("Table.Delete").Nth(1).LoseReply())
+			b.Fault(storagetest.On("Table.Delete").Nth(1).LoseReply())
 			row := eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '1'"}
 			a := &archive{current: current, read: func(t testing.TB) (string, bool) { return readRow(t, old) }}
 			var err error

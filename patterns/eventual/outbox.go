@@ -9,7 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/traceparent"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -92,7 +92,7 @@ func (o *Outbox) Put(ctx context.Context, w patterns.OutboxMessage, delay time.D
 	if err != nil {
 		return patterns.Receipt{}, fmt.Errorf("outbox: %w", azerr.Seal(err))
 	}
-	e := envelope{Version: envelopeVersion, ID: w.ID, Kind: o.kind, At: time.Now().UTC(), Body: body, Trace: traceparent.Of(ctx)}
+	e := envelope{Version: envelopeVersion, ID: w.ID, Kind: o.kind, At: time.Now().UTC(), Body: body, Trace: calls.TraceOf(ctx)}
 	text, err := e.encode(o.queue)
 	if err == nil && len(text) > maxText && e.Trace != "" {
 		e.Trace = ""

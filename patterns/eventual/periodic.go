@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -44,7 +44,7 @@ func Every(w *Worker, name string, interval time.Duration, do func(context.Conte
 
 // repeat executes the task until ctx ends.
 func (w *Worker) repeat(ctx context.Context, t periodicTask) {
-	for next := rand.N(t.interval) + 1; parallel.Sleep(ctx, next) == nil; next = t.interval {
+	for next := rand.N(t.interval) + 1; calls.Sleep(ctx, next) == nil; next = t.interval {
 		if err := w.seal(t.run(ctx)); err != nil && ctx.Err() == nil {
 			w.opts.Logger.Error("eventual: periodic task failed", "task", t.name, "error", err)
 		}

@@ -11,7 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -265,7 +265,7 @@ func (p *PoisonQueue) leased(pm *PoisonMessage) (handled bool, err error) {
 
 // renew extends the lease of a message if half of it is over.
 func (p *PoisonQueue) renew(ctx context.Context, pm *PoisonMessage) error {
-	if servicetime.Elapsed(pm.m.hidden) < p.visibility/2 {
+	if calls.Elapsed(pm.m.hidden) < p.visibility/2 {
 		return nil
 	}
 	return p.poison.update(ctx, &pm.m, pm.m.text, p.visibility)

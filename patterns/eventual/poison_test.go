@@ -12,10 +12,10 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 type streetError struct{ name string }
@@ -225,7 +225,7 @@ func TestUnreachablePoisonQueueLosesNoMessage(t *testing.T) {
 		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 1 })
 		eventual.Handle(s.worker, "letter", fails)
 		s.put(t, "letter", letter{}, nil)
-		b.Fault(fault.On("Queue.Put").Times(8).LoseRequest()) // the SDK tries each request 4 times
+		b.Fault(storagetest.On("Queue.Put").Times(8).LoseRequest()) // the SDK tries each request 4 times
 		wantOutcomes(t, s.until(t, 3), eventual.Retrying, eventual.Retrying, eventual.Poisoned)
 		synctest.Wait()
 		wantEmpty(t, s.queue)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
+	"github.com/azpatterns/azpatterns/internal/calls"
 )
 
 // Process handles one delivery of a message that a host has received from the worker's
@@ -65,7 +65,7 @@ import (
 func (w *Worker) Process(ctx context.Context, text string, attempt int) error {
 	err := w.registered()
 	if err == nil {
-		m := message{text: text, deliveries: int64(attempt), hosted: true, hidden: time.Now(), clock: new(servicetime.Clock)}
+		m := message{text: text, deliveries: int64(attempt), hosted: true, hidden: time.Now(), clock: new(calls.Clock)}
 		err = w.process(&scope{poll: ctx, work: ctx, last: context.WithoutCancel(ctx)}, &m)
 	}
 	if err != nil {

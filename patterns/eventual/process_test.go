@@ -12,7 +12,6 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -220,7 +219,7 @@ func TestAHostedSnoozeKeepsTheNumberOfTheAttempt(t *testing.T) {
 type processing struct {
 	name    string
 	handler error
-	fault   []fault.Rule
+	fault   []storagetest.Rule
 	change  func(*eventual.Options)
 	ops     []string
 	outcome eventual.Outcome
@@ -228,7 +227,7 @@ type processing struct {
 }
 
 func TestProcessTakesTheDocumentedRequests(t *testing.T) {
-	refuse := []fault.Rule{fault.On("Queue.Put").Times(fault.Forever).Status(403, "AuthorizationFailure")}
+	refuse := []storagetest.Rule{storagetest.On("Queue.Put").Times(storagetest.Forever).Status(403, "AuthorizationFailure")}
 	noPoison := func(o *eventual.Options) { o.Poison = nil }
 	once := func(o *eventual.Options) { o.MaxAttempts = 1 }
 	for _, p := range []processing{

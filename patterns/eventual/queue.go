@@ -8,12 +8,11 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
-	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/limit"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
 )
 
 // Limits of the Queue service.
@@ -33,7 +32,7 @@ type message struct {
 	deliveries           int64     // including this one
 	inserted             time.Time // by the service's clock
 	expires              time.Time // by the service's clock; zero if never
-	clock                *servicetime.Clock
+	clock                *calls.Clock
 	hosted               bool // passed to Process: the host hides and deletes it, and knows its pop receipt
 
 	// From hidden on, by the clock of this machine, the message is hidden from other
@@ -64,7 +63,7 @@ func (m *message) age() time.Duration {
 // overdue reports whether other clients may have received the message since this one did.
 // A host is responsible for that itself.
 func (m *message) overdue() bool {
-	return !m.hosted && servicetime.Elapsed(m.hidden) >= m.hiddenFor
+	return !m.hosted && calls.Elapsed(m.hidden) >= m.hiddenFor
 }
 
 // expirySlack allows for expiry times and the Date of a reply being in whole seconds.
@@ -105,7 +104,7 @@ func (q queue) put(ctx context.Context, text string, delay, ttl time.Duration) (
 	if delay > 0 {
 		opts.VisibilityTimeout = to.Ptr(seconds(delay))
 	}
-	var tries attempts.Tries
+	var tries calls.Tries
 	resp, err := q.client.EnqueueMessage(tries.Context(ctx), text, &opts)
 	if err != nil {
 		return "", "", writeError(&tries, "put message", err)
@@ -131,7 +130,7 @@ func (q queue) receive(ctx context.Context, n int, visibility time.Duration) ([]
 	if err != nil {
 		return nil, err
 	}
-	var clock servicetime.Clock
+	var clock calls.Clock
 	clock.ObserveDate(resp.Date)
 	ms := make([]message, 0, len(resp.Messages))
 	for _, m := range resp.Messages {

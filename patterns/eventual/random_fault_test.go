@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // Several workers; any request may be lost, refused, delayed or carried out twice or late, and
@@ -18,17 +18,17 @@ func TestNoJobIsLostUnderRandomFaults(t *testing.T) {
 		const rows = 60
 		current, old := b.Table(t), b.Table(t)
 		queue, poison := b.Queue(t), b.Queue(t)
-		faults := []fault.Rule{
-			fault.On("*").Probability(0.08).LoseReply(),
-			fault.On("*").Probability(0.08).LoseRequest(),
-			fault.On("*").Probability(0.05).Status(503, "ServerBusy"),
-			fault.On("Queue.*").Probability(0.05).LateRequest(0, 10*time.Minute),
-			fault.On("Table.Insert").Probability(0.05).LateRequest(0, 10*time.Minute),
-			fault.On("Table.Delete").Probability(0.05).LateRequest(0, 10*time.Minute),
-			fault.On("*").Probability(0.05).Delay(45 * time.Second),
-			fault.On("Queue.Put").Probability(0.1).Twice(),
-			fault.On("Queue.Get").Probability(0.1).Redeliver(),
-			fault.On("Queue.Get").Probability(0.1).NoMessages(),
+		faults := []storagetest.Rule{
+			storagetest.On("*").Probability(0.08).LoseReply(),
+			storagetest.On("*").Probability(0.08).LoseRequest(),
+			storagetest.On("*").Probability(0.05).Status(503, "ServerBusy"),
+			storagetest.On("Queue.*").Probability(0.05).LateRequest(0, 10*time.Minute),
+			storagetest.On("Table.Insert").Probability(0.05).LateRequest(0, 10*time.Minute),
+			storagetest.On("Table.Delete").Probability(0.05).LateRequest(0, 10*time.Minute),
+			storagetest.On("*").Probability(0.05).Delay(45 * time.Second),
+			storagetest.On("Queue.Put").Probability(0.1).Twice(),
+			storagetest.On("Queue.Get").Probability(0.1).Redeliver(),
+			storagetest.On("Queue.Get").Probability(0.1).NoMessages(),
 		}
 		b.Fault(faults...)
 		processed := make(chan string, 100_000)

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // skewed runs body in a process whose clock is behind that of the service, and in one whose
@@ -95,7 +95,7 @@ func TestMessageOfAWorkerThatWasSuspendedAfterItsPollIsNotProcessedTwice(t *test
 				eventual.Handle(fast.worker, "unknown", handle)
 			}
 			slow.put(t, c.kind, letter{}, nil)
-			b.Fault(fault.On("Queue.Get").Nth(1).DelayReply(90 * time.Second))
+			b.Fault(storagetest.On("Queue.Get").Nth(1).DelayReply(90 * time.Second))
 			stop := slow.start(t)
 			time.Sleep(time.Second)
 			if c.another {
@@ -129,7 +129,7 @@ func TestMessageThatAnotherWorkerHasProcessedIsNotMovedToPoison(t *testing.T) {
 		})
 		eventual.Handle(fast.worker, "letter", func(context.Context, eventual.Job[letter]) error { return nil })
 		slow.put(t, "letter", letter{}, nil)
-		b.Fault(fault.On("Queue.Update").LoseRequest())
+		b.Fault(storagetest.On("Queue.Update").LoseRequest())
 		stop := slow.start(t)
 		time.Sleep(time.Minute + time.Second)
 		wantOutcomes(t, fast.until(t, 1), eventual.Done)

@@ -8,8 +8,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
-	"github.com/azpatterns/azpatterns/internal/traceparent"
 )
 
 const tracerName = "azpatterns/eventual"
@@ -54,7 +54,7 @@ func (d *delivery) begin(ctx context.Context) (context.Context, tracing.Span) {
 		tracing.Attribute{Key: "azpatterns.job.id", Value: d.env.ID},
 		tracing.Attribute{Key: "azpatterns.job.attempt", Value: int64(d.attempt)})
 	if d.env.Trace != "" {
-		attributes = append(attributes, tracing.Attribute{Key: traceparent.Attribute, Value: d.env.Trace})
+		attributes = append(attributes, tracing.Attribute{Key: calls.TraceAttribute, Value: d.env.Trace})
 	}
 	return d.w.tracer.Start(ctx, "process "+d.w.name, &tracing.SpanOptions{Kind: tracing.SpanKindConsumer, Attributes: attributes})
 }

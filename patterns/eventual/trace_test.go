@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/harness"
-	"github.com/azpatterns/azpatterns/internal/traceparent"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
@@ -20,7 +20,7 @@ func TestNoMessageIsTooLargeBecauseOfItsTrace(t *testing.T) {
 		harness.NoError(t, err)
 		outbox := harness.Must(eventual.NewOutbox(queue, ""))(t)
 		const header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-		traced := traceparent.With(t.Context(), func(context.Context) string { return header })
+		traced := calls.WithTrace(t.Context(), func(context.Context) string { return header })
 		for name, send := range map[string]func(ctx context.Context, n int) error{
 			"enqueue": func(ctx context.Context, n int) error {
 				return eventual.Enqueue(ctx, queue, "k", strings.Repeat("x", n), &eventual.EnqueueOptions{ID: "i"})

@@ -18,10 +18,10 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // payloadName is a name that Enqueue could have chosen.
@@ -224,7 +224,7 @@ func TestSweepClaimsKeepsAPayloadThatChangedSinceItWasListed(t *testing.T) {
 		payloads := b.Container(t)
 		putBlob(t, payloads, payloadName, []byte(invoice))
 		time.Sleep(31 * 24 * time.Hour)
-		b.Fault(fault.On("Blob.Delete").Delay(time.Minute))
+		b.Fault(storagetest.On("Blob.Delete").Delay(time.Minute))
 		stored := make(chan error, 1)
 		time.AfterFunc(30*time.Second, func() {
 			_, err := payloads.NewBlockBlobClient(payloadName).UploadBuffer(context.Background(), []byte("{}"), nil)

@@ -11,10 +11,10 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestHandlerReceivesTheMessageAsEnqueued(t *testing.T) {
@@ -124,7 +124,7 @@ func TestLostResponseToTheDeleteIsNoError(t *testing.T) {
 		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error { return nil })
 		s.put(t, "letter", letter{}, nil)
-		b.Fault(fault.On("Queue.Delete").Nth(1).LoseReply())
+		b.Fault(storagetest.On("Queue.Delete").Nth(1).LoseReply())
 		wantOutcomes(t, s.until(t, 1), eventual.Done)
 		wantEmpty(t, s.queue)
 	})

@@ -101,7 +101,7 @@ func deleteWhere(ctx context.Context, service *aztables.ServiceClient, name stri
 	if err != nil {
 		return err
 	}
-	p, err := highvolumedelete.DeleteWhere(ctx, table, old, &highvolumedelete.DeleteOptions{Allow: scan(false).Allow})
+	p, err := table.DeleteWhere(ctx, old, &patterns.DeleteOptions{Allow: scan(false).Allow})
 	if err == nil && p.Deleted != 100_000 {
 		err = fmt.Errorf("%d rows deleted", p.Deleted)
 	}

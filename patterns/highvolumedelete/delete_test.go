@@ -11,10 +11,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
-	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -77,20 +75,20 @@ func TestDeleteWhereSendsFullTransactions(t *testing.T) {
 		table := notes(t, b.Table(t))
 		// 551 rows: three pages that end within partitions.
 		store(t, table, slices.Concat(oldNotes("a", 250), oldNotes("b", 130), oldNotes("c", 1), oldNotes("d", 170))...)
-		b.Fault(fault.On("Table.Query").ShortPage(200))
+		b.Fault(storagetest.On("Table.Query").ShortPage(200))
 		store(t, table, note{PartitionKey: "a", RowKey: "keep"}, note{PartitionKey: "e", RowKey: "keep"})
 		b.ResetRequests()
 
-		dry, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &highvolumedelete.DeleteOptions{Allow: query.TableScan, DryRun: true})
+		dry, err := table.DeleteWhere(t.Context(), old, &patterns.DeleteOptions{Allow: query.TableScan, DryRun: true})
 		if err != nil || dry.Found != 551 || dry.Deleted != 551 || dry.Pages != 3 || dry.Transactions != 3+2+1+2 {
 			t.Errorf("dry run: %+v, %v", dry, err)
 		}
 		b.WantRequests(t, map[string]int{"Table.Query": 3})
 
 		steps, overlap := 0, sync.Mutex{}
-		p, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &highvolumedelete.DeleteOptions{
+		p, err := table.DeleteWhere(t.Context(), old, &patterns.DeleteOptions{
 			Allow: query.TableScan,
-			Progress: func(highvolumedelete.DeleteProgress) {
+			Progress: func(patterns.DeleteProgress) {
 				if !overlap.TryLock() {
 					t.Error("calls of Progress overlap")
 				}
@@ -111,7 +109,7 @@ func TestDeleteWhereSendsFullTransactions(t *testing.T) {
 		want(t, "left", left(t, table), "a/keep", "e/keep")
 		b.ResetRequests()
 
-		if p, err := highvolumedelete.DeleteWhere(t.Context(), table, query.And(query.PartitionKey.Eq("a"), old), nil); err != nil || p.Found != 0 {
+		if p, err := table.DeleteWhere(t.Context(), query.And(query.PartitionKey.Eq("a"), old), nil); err != nil || p.Found != 0 {
 			t.Errorf("again: %+v, %v", p, err)
 		}
 		b.WantRequests(t, map[string]int{"Table.Query": 1})
@@ -130,15 +128,15 @@ func TestDeleteWhereRefusesInvalidArgumentsWithoutARequest(t *testing.T) {
 			"an unknown property": {query.And(query.PartitionKey.Eq("a"), query.Prop("No").Eq(1)), nil},
 			"an invalid filter":   {query.Prop("1").Eq(1), nil},
 		} {
-			if _, err := highvolumedelete.DeleteWhere(t.Context(), table, c.f, nil); err == nil || c.want != nil && !errors.Is(err, c.want) {
+			if _, err := table.DeleteWhere(t.Context(), c.f, nil); err == nil || c.want != nil && !errors.Is(err, c.want) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		_, err := highvolumedelete.DeleteWhere(t.Context(), table, query.PartitionKey.Eq("a"), &highvolumedelete.DeleteOptions{Cursor: "x"})
+		_, err := table.DeleteWhere(t.Context(), query.PartitionKey.Eq("a"), &patterns.DeleteOptions{Cursor: "x"})
 		if !errors.Is(err, patterns.ErrBadCursor) {
 			t.Errorf("a bad cursor: %v", err)
 		}
-		if _, err := highvolumedelete.DeleteWhere[note](t.Context(), nil, old, nil); !errors.Is(err, patterns.ErrNil) {
+		if _, err := (*patterns.Table[note])(nil).DeleteWhere(t.Context(), old, nil); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("no table: %v", err)
 		}
 		b.WantRequests(t, nil)
@@ -152,7 +150,7 @@ func TestDeleteWhereReadsAgainIfRowsAreGoneOrChanged(t *testing.T) {
 			table := notes(t, client)
 			store(t, table, oldNotes("a", 100)...)
 			raced := false
-			options := &highvolumedelete.DeleteOptions{IfUnchanged: unchanged}
+			options := &patterns.DeleteOptions{IfUnchanged: unchanged}
 			page, err := table.Page(t.Context(), query.PartitionKey.Eq("a"), "", nil)
 			if err != nil {
 				t.Fatal(err)
@@ -176,7 +174,7 @@ func TestDeleteWhereReadsAgainIfRowsAreGoneOrChanged(t *testing.T) {
 				}
 			}))
 			b.ResetRequests()
-			p, err := highvolumedelete.DeleteWhere(t.Context(), between, query.PartitionKey.Eq("a"), options)
+			p, err := between.DeleteWhere(t.Context(), query.PartitionKey.Eq("a"), options)
 			if err != nil || !raced || p.Found != 100 || p.Gone != 3 {
 				t.Errorf("%+v, %v", p, err)
 			}
@@ -212,12 +210,12 @@ func TestDeleteWhereCanRunConcurrently(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		store(t, notes(t, client), slices.Concat(oldNotes("a", 250), oldNotes("b", 120), oldNotes("c", 99))...)
-		var sums [2]highvolumedelete.DeleteProgress
+		var sums [2]patterns.DeleteProgress
 		var both sync.WaitGroup
 		for i := range sums {
 			both.Go(func() {
 				var err error
-				if sums[i], err = highvolumedelete.DeleteWhere(t.Context(), notes(t, client), old, &highvolumedelete.DeleteOptions{Allow: query.TableScan}); err != nil {
+				if sums[i], err = notes(t, client).DeleteWhere(t.Context(), old, &patterns.DeleteOptions{Allow: query.TableScan}); err != nil {
 					t.Error(err)
 				}
 			})
@@ -233,16 +231,16 @@ func TestDeleteWhereCanRunConcurrently(t *testing.T) {
 func TestDeleteWhereResolvesLostReplies(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, unchanged := range []bool{false, true} {
-			for _, rule := range []fault.Rule{
-				fault.On("Table.Batch").Nth(1).LoseReply(),
-				fault.On("Table.Batch").Nth(2).LoseRequest(),
-				fault.On("Table.Batch").Nth(2).Times(4).LoseReply(), // of all attempts of a call
-				fault.On("Table.Batch").Nth(1).Twice(),
+			for _, rule := range []storagetest.Rule{
+				storagetest.On("Table.Batch").Nth(1).LoseReply(),
+				storagetest.On("Table.Batch").Nth(2).LoseRequest(),
+				storagetest.On("Table.Batch").Nth(2).Times(4).LoseReply(), // of all attempts of a call
+				storagetest.On("Table.Batch").Nth(1).Twice(),
 			} {
 				table := notes(t, b.Table(t))
 				store(t, table, slices.Concat(oldNotes("a", 30), oldNotes("b", 20))...)
 				b.Fault(rule)
-				p, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &highvolumedelete.DeleteOptions{
+				p, err := table.DeleteWhere(t.Context(), old, &patterns.DeleteOptions{
 					Allow: query.TableScan, IfUnchanged: unchanged, Parallel: 1})
 				b.ClearFaults()
 				if err != nil || p.Deleted+p.Gone != 50 || p.Changed != 0 {
@@ -259,9 +257,9 @@ func TestARefusalAfterALostDeletionIsNotCertain(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := notes(t, b.Table(t))
 		store(t, table, oldNotes("a", 30)...)
-		b.Fault(fault.On("Table.Batch").Nth(1).Times(4).LoseRequest(),
-			fault.On("Table.Batch").Nth(5).Times(fault.Forever).Status(403, "AuthorizationFailure"))
-		_, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &highvolumedelete.DeleteOptions{Allow: query.TableScan, Parallel: 1})
+		b.Fault(storagetest.On("Table.Batch").Nth(1).Times(4).LoseRequest(),
+			storagetest.On("Table.Batch").Nth(5).Times(storagetest.Forever).Status(403, "AuthorizationFailure"))
+		_, err := table.DeleteWhere(t.Context(), old, &patterns.DeleteOptions{Allow: query.TableScan, Parallel: 1})
 		harness.WantError(t, err, patterns.ErrOutcomeUnknown)
 	})
 }
@@ -270,18 +268,18 @@ func TestDeleteWhereContinuesFromItsCursor(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := notes(t, b.Table(t))
 		store(t, table, slices.Concat(oldNotes("a", 310), oldNotes("b", 310), oldNotes("c", 310))...)
-		options := &highvolumedelete.DeleteOptions{Allow: query.TableScan, Parallel: 1}
-		b.Fault(fault.On("Table.Query").ShortPage(400), fault.On("Table.Batch").Nth(6).Times(fault.Forever).Status(403, "AuthorizationFailure"))
-		p, err := highvolumedelete.DeleteWhere(t.Context(), table, old, options)
+		options := &patterns.DeleteOptions{Allow: query.TableScan, Parallel: 1}
+		b.Fault(storagetest.On("Table.Query").ShortPage(400), storagetest.On("Table.Batch").Nth(6).Times(storagetest.Forever).Status(403, "AuthorizationFailure"))
+		p, err := table.DeleteWhere(t.Context(), old, options)
 		var refused *patterns.Error
 		if !errors.As(err, &refused) || refused.Status != 403 || p.Deleted != 410 || p.Cursor == "" {
 			t.Fatalf("%+v, %v", p, err)
 		}
 		b.ClearFaults()
-		b.Fault(fault.On("Table.Query").ShortPage(400))
+		b.Fault(storagetest.On("Table.Query").ShortPage(400))
 		b.ResetRequests()
 		options.Cursor = p.Cursor
-		q, err := highvolumedelete.DeleteWhere(t.Context(), table, old, options)
+		q, err := table.DeleteWhere(t.Context(), old, options)
 		if err != nil || q.Deleted != 520 {
 			t.Errorf("%+v, %v", q, err)
 		}
@@ -302,9 +300,9 @@ func TestDeleteWhereStopsWhenItsContextEnds(t *testing.T) {
 			}
 			store(t, table, rows...)
 			ctx, cancel := context.WithCancel(t.Context())
-			p, err := highvolumedelete.DeleteWhere(ctx, table, old, &highvolumedelete.DeleteOptions{
+			p, err := table.DeleteWhere(ctx, old, &patterns.DeleteOptions{
 				Allow: query.TableScan,
-				Progress: func(p highvolumedelete.DeleteProgress) {
+				Progress: func(p patterns.DeleteProgress) {
 					if p.Transactions >= at {
 						cancel()
 					}
@@ -328,7 +326,7 @@ func TestDeleteWhereDeletesKeysWithQuotes(t *testing.T) {
 		rows[6].RowKey = "it's"
 		store(t, table, rows...)
 		b.ResetRequests()
-		p, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &highvolumedelete.DeleteOptions{Allow: query.TableScan})
+		p, err := table.DeleteWhere(t.Context(), old, &patterns.DeleteOptions{Allow: query.TableScan})
 		if err != nil || p.Deleted != 8 {
 			t.Errorf("%+v, %v", p, err)
 		}
@@ -363,14 +361,14 @@ func TestDeleteWhereDeletesExactlyTheMatchingRows(t *testing.T) {
 			size := rapid.IntRange(1, 300).Draw(rt, "page")
 			switch rapid.IntRange(0, 2).Draw(rt, "kind") {
 			case 0:
-				b.Fault(fault.On("Table.Query").ShortPage(size))
+				b.Fault(storagetest.On("Table.Query").ShortPage(size))
 			case 1:
-				b.Fault(fault.On("Table.Query").EmptyPage(), fault.On("Table.Query").BoundaryPage())
+				b.Fault(storagetest.On("Table.Query").EmptyPage(), storagetest.On("Table.Query").BoundaryPage())
 			case 2:
-				b.Fault(fault.On("Table.Query").CutPage(size))
+				b.Fault(storagetest.On("Table.Query").CutPage(size))
 			}
 			b.ResetRequests()
-			p, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &highvolumedelete.DeleteOptions{
+			p, err := table.DeleteWhere(t.Context(), old, &patterns.DeleteOptions{
 				Allow: query.TableScan, Parallel: rapid.IntRange(1, 4).Draw(rt, "parallel")})
 			if err != nil || p.Deleted != len(rows)-len(keep) || p.Found != p.Deleted {
 				rt.Fatalf("%+v, %v", p, err)
@@ -391,7 +389,7 @@ func TestTheNextDeleteWhereCompletesAnInterruptedOne(t *testing.T) {
 	open := func(acct *storagetest.Account) (*patterns.Table[note], error) {
 		return patterns.NewTable[note](acct.TablesWith(nil).NewClient("Notes"), nil)
 	}
-	options := highvolumedelete.DeleteOptions{Allow: query.TableScan, Parallel: 1}
+	options := patterns.DeleteOptions{Allow: query.TableScan, Parallel: 1}
 	var cursor string
 	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
 		table, err := open(acct)
@@ -413,8 +411,8 @@ func TestTheNextDeleteWhereCompletesAnInterruptedOne(t *testing.T) {
 		acct.Fault(storagetest.On("Table.Query").ShortPage(4))
 		acct.Arm()
 		o := options
-		o.Progress = func(p highvolumedelete.DeleteProgress) { cursor = p.Cursor }
-		_, err = highvolumedelete.DeleteWhere(ctx, table, old, &o)
+		o.Progress = func(p patterns.DeleteProgress) { cursor = p.Cursor }
+		_, err = table.DeleteWhere(ctx, old, &o)
 		return err
 	}, func(t *testing.T, acct *storagetest.Account) {
 		table, err := open(acct)
@@ -423,7 +421,7 @@ func TestTheNextDeleteWhereCompletesAnInterruptedOne(t *testing.T) {
 		}
 		o := options
 		o.Cursor = cursor // the last one reported
-		if _, err := highvolumedelete.DeleteWhere(t.Context(), table, old, &o); err != nil {
+		if _, err := table.DeleteWhere(t.Context(), old, &o); err != nil {
 			t.Fatal(err)
 		}
 		want(t, "left", left(t, table), "b/keep")

@@ -41,7 +41,6 @@
 //	                   1 more to list the tables if the range is not a single period
 //	List               1 for each 1,000 tables
 //	DropBefore         1 for each table; 1 for each 1,000 to list them
-//	DeleteWhere        1 for each page of 1,000 keys; n/100 for n rows of a partition
 //
 // # Late writes
 //
@@ -63,10 +62,7 @@
 // transaction with that error. A write also ends with it if an attempt had no reply and then
 // the table does not exist and cannot be created. If DropBefore is interrupted, the next call drops the remaining tables. A late attempt of a
 // drop deletes a table that was created again meanwhile, which writes with Keep never do.
-// [DeleteWhere] repeats a transaction whose outcome is unknown after another read, a few times, before
-// it returns [patterns.ErrOutcomeUnknown]; without
-// IfUnchanged, a late attempt of one deletes rows that were inserted again under the same
-// keys. Reads treat a table that does not exist or is being deleted as empty.
+// Reads treat a table that does not exist or is being deleted as empty.
 //
 // # Limits
 //
@@ -78,7 +74,8 @@
 //
 // # When not to use it
 //
-//   - Rows are deleted one by one, or not by age: [DeleteWhere] deletes the rows of one table
+//   - Rows are deleted one by one, or not by age: [patterns.Table.DeleteWhere]
+//     deletes the rows of one table
 //     that match a filter.
 //   - Most reads are of one entity over all time: each is a request to every table.
 //   - Large volumes are written and rarely read: blobs are cheaper, see package logdata.

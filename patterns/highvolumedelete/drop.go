@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -71,7 +71,7 @@ func (s *Tables[T]) DropBefore(ctx context.Context, t time.Time, opts *DropOptio
 		return report, nil
 	}
 	var failed []error
-	for refusal := range parallel.Ordered(ctx, len(report.Tables), tableRequests, func(ctx context.Context, i int) (error, error) {
+	for refusal := range calls.Ordered(ctx, len(report.Tables), tableRequests, func(ctx context.Context, i int) (error, error) {
 		return s.drop(ctx, report.Tables[i]), nil
 	}) {
 		if refusal != nil {

@@ -9,7 +9,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
@@ -85,11 +84,11 @@ func TestDropBeforeCanRunConcurrently(t *testing.T) {
 
 func TestATableThatIsGoneCountsAsDropped(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		for _, rule := range []fault.Rule{
-			fault.On("Table.DeleteTable").Nth(1).Twice(),
-			fault.On("Table.DeleteTable").Nth(1).LoseReply(),
-			fault.On("Table.DeleteTable").Nth(1).Status(404, "ResourceNotFound"),
-			fault.On("Table.DeleteTable").Nth(1).Status(409, "TableBeingDeleted"),
+		for _, rule := range []storagetest.Rule{
+			storagetest.On("Table.DeleteTable").Nth(1).Twice(),
+			storagetest.On("Table.DeleteTable").Nth(1).LoseReply(),
+			storagetest.On("Table.DeleteTable").Nth(1).Status(404, "ResourceNotFound"),
+			storagetest.On("Table.DeleteTable").Nth(1).Status(409, "TableBeingDeleted"),
 		} {
 			s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 			fill(t, s, []int{1, 2}, "a")
@@ -108,7 +107,7 @@ func TestATableThatCannotBeDroppedDoesNotStopTheOthers(t *testing.T) {
 		s := newTables(t, b, prefix, highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3}, "a")
 		name, _ := s.Name(day(2))
-		b.Fault(fault.On("Table.DeleteTable").Resource(name).Status(403, "AuthorizationFailure"))
+		b.Fault(storagetest.On("Table.DeleteTable").Resource(name).Status(403, "AuthorizationFailure"))
 		r, err := s.DropBefore(t.Context(), day(9), nil)
 		var refused *patterns.Error
 		if !errors.As(err, &refused) || refused.Status != 403 || r.Found != 3 || r.Dropped != 2 {
@@ -126,7 +125,7 @@ func TestATableThatCannotBeDroppedDoesNotStopTheOthers(t *testing.T) {
 func TestATableCreatedDuringDropBeforeIsDropped(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
-		b.Fault(fault.On("Table.CreateTable").Delay(time.Second))
+		b.Fault(storagetest.On("Table.CreateTable").Delay(time.Second))
 		var late sync.WaitGroup
 		late.Go(func() {
 			if _, err := s.Insert(t.Context(), &login{User: "late", At: day(1)}); !errors.Is(err, highvolumedelete.ErrDropped) {

@@ -118,7 +118,7 @@ func ExampleTables_Page() {
 }
 
 // Delete the rows of one tenant from a table that all tenants share.
-func ExampleDeleteWhere() {
+func Example_deleteWhere() {
 	ctx := context.Background()
 	acct := storagetest.Start(nil)
 	type Document struct{ PartitionKey, RowKey, Title string }
@@ -141,7 +141,7 @@ func ExampleDeleteWhere() {
 		log.Fatal(err)
 	}
 
-	done, err := highvolumedelete.DeleteWhere(ctx, documents, query.PartitionKey.Eq("fabrikam"), nil)
+	done, err := documents.DeleteWhere(ctx, query.PartitionKey.Eq("fabrikam"), nil)
 	if err != nil {
 		log.Fatal(err)
 	}

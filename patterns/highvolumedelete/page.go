@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/cursor"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -55,7 +54,7 @@ func (s *Tables[T]) page(ctx context.Context, from, to time.Time, f query.Filter
 	if !r.limited {
 		r.setLimit(r.options.PageSize)
 	}
-	begin, ok := cursor.Open(after, r.identity()...)
+	begin, ok := pages.OpenCursor(after, r.identity()...)
 	at, valid := parsePosition(begin.Position)
 	if !ok || !valid || !s.mayBelong(begin) {
 		return page, patterns.ErrBadCursor
@@ -111,7 +110,7 @@ func (r *read[T]) seal(at position) string {
 	r.set.mu.Lock()
 	account := r.set.account
 	r.set.mu.Unlock()
-	return cursor.Seal(append(b, at.cursor...), account, r.identity()...)
+	return pages.SealCursor(append(b, at.cursor...), account, r.identity()...)
 }
 
 func parsePosition(b []byte) (at position, ok bool) {
@@ -141,7 +140,7 @@ func (s *Tables[T]) learnAccount(table *patterns.Table[T]) {
 
 // mayBelong reports whether a cursor may belong to this account. Before the address of the
 // account is known, every cursor may.
-func (s *Tables[T]) mayBelong(c cursor.Cursor) bool {
+func (s *Tables[T]) mayBelong(c pages.Cursor) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.account == "" || c.Of(s.account)

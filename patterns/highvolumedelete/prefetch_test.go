@@ -7,10 +7,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -53,7 +53,7 @@ func TestPrefetchGrowsFromTableToTable(t *testing.T) {
 		counted := func(d int, q iter.Seq2[patterns.Item[login], error], requests int) {
 			t.Helper()
 			b.ClearFaults()
-			b.Fault(fault.On("Table.Query").Resource(fmt.Sprintf("Logins201408%02d", d)).Delay(time.Minute))
+			b.Fault(storagetest.On("Table.Query").Resource(fmt.Sprintf("Logins201408%02d", d)).Delay(time.Minute))
 			b.ResetRequests()
 			for item, err := range q {
 				if err != nil || item.Value.At.Day() != d {
@@ -84,7 +84,7 @@ func TestParallelLimitsThePrefetch(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := newTables(t, b, "Logins", highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3, 4, 5, 6, 7, 8}, "a")
-		b.Fault(fault.On("Table.Query").Delay(time.Second))
+		b.Fault(storagetest.On("Table.Query").Delay(time.Second))
 		for parallel, took := range map[int]time.Duration{0: time.Second, 1: 8 * time.Second, 4: 2 * time.Second} {
 			synctest.Test(t, func(t *testing.T) {
 				o := scan(false)

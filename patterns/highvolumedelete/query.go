@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -179,12 +179,12 @@ func (r *read[T]) steps(ctx context.Context, at position) iter.Seq2[step[T], err
 			yield(step[T]{}, err)
 			return
 		}
-		window := parallel.Window{Start: r.options.Parallel, Max: r.options.Parallel, Want: r.prefetch}
+		window := calls.Window{Start: r.options.Parallel, Max: r.options.Parallel, Want: r.prefetch}
 		if r.limited {
 			window.Start = 1
 		}
 		i := 0
-		for first, err := range parallel.Ordered(ctx, len(starts), window, func(ctx context.Context, i int) (step[T], error) {
+		for first, err := range calls.Ordered(ctx, len(starts), window, func(ctx context.Context, i int) (step[T], error) {
 			return r.fetch(ctx, position{start: starts[i]})
 		}) {
 			i++

@@ -10,10 +10,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -164,11 +164,11 @@ func TestReadsMatchAModel(t *testing.T) {
 			}
 			switch rapid.IntRange(0, 3).Draw(rt, "pages") {
 			case 1:
-				b.Fault(fault.On("Table.Query").ShortPage(1), fault.On("Table.ListTables").ShortPage(2))
+				b.Fault(storagetest.On("Table.Query").ShortPage(1), storagetest.On("Table.ListTables").ShortPage(2))
 			case 2:
-				b.Fault(fault.On("Table.Query").EmptyPage(), fault.On("Table.ListTables").EmptyPage())
+				b.Fault(storagetest.On("Table.Query").EmptyPage(), storagetest.On("Table.ListTables").EmptyPage())
 			case 3:
-				b.Fault(fault.On("Table.Query").CutPage(2), fault.On("Table.ListTables").CutPage(3))
+				b.Fault(storagetest.On("Table.Query").CutPage(2), storagetest.On("Table.ListTables").CutPage(3))
 			}
 			o := scan(newest)
 			o.Parallel = rapid.IntRange(1, 4).Draw(rt, "parallel")
@@ -206,7 +206,7 @@ func TestEmptyAndShortPagesHideNoRow(t *testing.T) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3}, "a", "b", "c")
 		all := read(t, s.Query(t.Context(), day(1), day(9), filterAll, scan(true)))
-		b.Fault(fault.On("Table.Query").EmptyPage(), fault.On("Table.Query").ShortPage(2), fault.On("Table.ListTables").EmptyPage())
+		b.Fault(storagetest.On("Table.Query").EmptyPage(), storagetest.On("Table.Query").ShortPage(2), storagetest.On("Table.ListTables").EmptyPage())
 		want(t, "query", read(t, s.Query(t.Context(), day(1), day(9), filterAll, scan(true))), all...)
 		b.ClearFaults()
 		if len(all) != 9 {
@@ -260,7 +260,7 @@ func TestAnErrorEndsTheSequence(t *testing.T) {
 		s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 		fill(t, s, []int{1, 2, 3}, "a")
 		name, _ := s.Name(day(2))
-		b.Fault(fault.On("Table.Query").Resource(name).Status(500, "InternalError"))
+		b.Fault(storagetest.On("Table.Query").Resource(name).Status(500, "InternalError"))
 		defer b.ClearFaults()
 		rows, failures := 0, 0
 		for _, err := range s.Query(t.Context(), day(1), day(9), filterAll, scan(false)) {
@@ -278,7 +278,7 @@ func TestAnErrorEndsTheSequence(t *testing.T) {
 			t.Errorf("%d rows and %d failures", rows, failures)
 		}
 		b.ClearFaults()
-		b.Fault(fault.On("Table.ListTables").Status(500, "InternalError"))
+		b.Fault(storagetest.On("Table.ListTables").Status(500, "InternalError"))
 		if _, err := s.Page(t.Context(), day(1), day(9), filterAll, "", scan(false)); err == nil {
 			t.Error("no error although the listing failed")
 		}

@@ -154,7 +154,7 @@ func (r *dropRun) deleteWhere(ctx context.Context, p *harness.Process, s *highvo
 		}
 	}
 	r.mu.Unlock()
-	report, err := highvolumedelete.DeleteWhere(ctx, table, query.PartitionKey.Within(keys.Prefix("d")), nil)
+	report, err := table.DeleteWhere(ctx, query.PartitionKey.Within(keys.Prefix("d")), nil)
 	r.Log("delete since %v: %+v %v", began, report, err)
 	if err != nil || p.Dead() {
 		return

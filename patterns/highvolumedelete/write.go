@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -94,7 +94,7 @@ func (s *Tables[T]) Prepare(ctx context.Context, ahead int) error {
 	for range ahead {
 		starts = append(starts, s.names.period.End(starts[len(starts)-1]))
 	}
-	for _, err := range parallel.Ordered(ctx, len(starts), tableRequests, func(ctx context.Context, i int) (*patterns.Table[T], error) {
+	for _, err := range calls.Ordered(ctx, len(starts), tableRequests, func(ctx context.Context, i int) (*patterns.Table[T], error) {
 		return s.Open(ctx, starts[i])
 	}) {
 		if err != nil {
@@ -106,4 +106,4 @@ func (s *Tables[T]) Prepare(ctx context.Context, ahead int) error {
 
 // tableRequests is how many tables are created or dropped concurrently. These requests are
 // more expensive for the service than others.
-var tableRequests = parallel.Window{Start: 4, Max: 4}
+var tableRequests = calls.Window{Start: 4, Max: 4}

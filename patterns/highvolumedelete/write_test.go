@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestAnEventIsStoredInTheTableOfItsTime(t *testing.T) {
@@ -131,11 +131,11 @@ func TestPrepareCreatesFutureTables(t *testing.T) {
 
 func TestLostRepliesStoreOneRow(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		for _, rule := range []fault.Rule{
-			fault.On("Table.Insert").Nth(1).LoseReply(),
-			fault.On("Table.Insert").Nth(2).LoseReply(),
-			fault.On("Table.CreateTable").Nth(1).LoseReply(),
-			fault.On("Table.CreateTable").Nth(1).LoseRequest(),
+		for _, rule := range []storagetest.Rule{
+			storagetest.On("Table.Insert").Nth(1).LoseReply(),
+			storagetest.On("Table.Insert").Nth(2).LoseReply(),
+			storagetest.On("Table.CreateTable").Nth(1).LoseReply(),
+			storagetest.On("Table.CreateTable").Nth(1).LoseRequest(),
 		} {
 			prefix := uniquePrefix()
 			s := newTables(t, b, prefix, highvolumedelete.Week, nil)
@@ -170,7 +170,7 @@ func TestOnlyAStampShowsThatALostInsertWasApplied(t *testing.T) {
 					return err
 				},
 			} {
-				b.Fault(fault.On(op).Nth(1).LoseReply())
+				b.Fault(storagetest.On(op).Nth(1).LoseReply())
 				if err := write(); stamped != (err == nil) || !stamped && !errors.Is(err, patterns.ErrOutcomeUnknown) {
 					t.Errorf("%s, stamped %v: %v", op, stamped, err)
 				}
@@ -280,14 +280,14 @@ func TestTheOldestOfTooManyTableStatesIsForgotten(t *testing.T) {
 // The first attempt gets no reply and may still arrive; the next one finds no table, which
 // cannot be created either.
 func TestAnInsertThatMayStillArriveIsNotReportedAsRefused(t *testing.T) {
-	for name, creation := range map[string]fault.Rule{
-		"no reply":  fault.On("Table.CreateTable").LoseReply(),
-		"forbidden": fault.On("Table.CreateTable").Status(403, "AuthorizationFailure"),
+	for name, creation := range map[string]storagetest.Rule{
+		"no reply":  storagetest.On("Table.CreateTable").LoseReply(),
+		"forbidden": storagetest.On("Table.CreateTable").Status(403, "AuthorizationFailure"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 				s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
-				b.Fault(fault.On("Table.Insert").Nth(1).LoseRequest(), creation)
+				b.Fault(storagetest.On("Table.Insert").Nth(1).LoseRequest(), creation)
 				_, err := s.Insert(t.Context(), &login{User: "donh", At: day(1)})
 				harness.WantError(t, err, patterns.ErrOutcomeUnknown)
 			})

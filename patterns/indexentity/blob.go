@@ -15,9 +15,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/attempts"
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
@@ -79,7 +78,7 @@ func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) (wrote bool, e
 		if try == maxTries {
 			return wrote, &patterns.Error{Op: "update list blob", Kind: azerr.ErrConflict, Err: errTries}
 		}
-		if err := parallel.Pause(ctx, try); err != nil {
+		if err := calls.Pause(ctx, try); err != nil {
 			return wrote, err
 		}
 	}
@@ -147,7 +146,7 @@ func (b *blobTarget) write(ctx context.Context, key keys.Key, members []string, 
 	if etag == nil {
 		only.ModifiedAccessConditions.IfNoneMatch = to.Ptr(azcore.ETagAny)
 	}
-	var tries attempts.Tries
+	var tries calls.Tries
 	op, err := "put list blob", error(nil)
 	if len(members) == 0 {
 		op = "delete list blob"
@@ -164,13 +163,13 @@ func (b *blobTarget) write(ctx context.Context, key keys.Key, members []string, 
 	}
 	if err == nil {
 		if etag == nil && tries.EarlierOpen() { // a late attempt may create the list again
-			attempts.MarkUnanswered(ctx)
+			calls.MarkUnanswered(ctx)
 		}
 		return nil
 	}
 	e := sdkerr.NewWrite(op, err)
 	if e.Unsure || tries.EarlierOpen() {
-		attempts.MarkUnanswered(ctx)
+		calls.MarkUnanswered(ctx)
 	}
 	return e
 }

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/indexentity"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestErrorsOfListBlobsNameTheOperation(t *testing.T) {
@@ -30,10 +30,10 @@ func TestErrorsOfListBlobsNameTheOperation(t *testing.T) {
 			return pending
 		}
 		harness.NoError(t, insert("Ann"))
-		b.Fault(fault.On("Blob.Put").Status(412, "ConditionNotMet"))
+		b.Fault(storagetest.On("Blob.Put").Status(412, "ConditionNotMet"))
 		wantOp(t, insert("Bob"), "update list blob", patterns.ErrConflict)
 		b.ClearFaults()
-		b.Fault(fault.On("Blob.Put").Status(403, "AuthorizationFailure"))
+		b.Fault(storagetest.On("Blob.Put").Status(403, "AuthorizationFailure"))
 		wantOp(t, insert("Cid"), "put list blob", nil)
 		b.ClearFaults()
 		_, err = blobs.NewBlockBlobClient("names/Ann.json").UploadBuffer(t.Context(), []byte("{}"), nil)

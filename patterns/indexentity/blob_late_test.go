@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // The first attempt to create a list arrives after the entity was deleted: before a worker has
@@ -17,7 +17,7 @@ func TestLateCreationOfAListBlobIsUndone(t *testing.T) {
 			blobs := b.Container(t)
 			w, err := newWorld(b.Table(t), nil, blobs, "blob", new(harness.OutboxQueue))
 			harness.NoError(t, err)
-			b.Fault(fault.On("Blob.Put").Nth(1).LateRequest(14*time.Minute, 14*time.Minute))
+			b.Fault(storagetest.On("Blob.Put").Nth(1).LateRequest(14*time.Minute, 14*time.Minute))
 			w.hire(t, "1", "Jones")
 			harness.NoError(t, w.store.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "1"}))
 			if worked {
@@ -60,7 +60,7 @@ func TestRecordOfAFinishedListIsRemoved(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		w, err := newWorld(b.Table(t), nil, b.Container(t), "blob", new(harness.OutboxQueue))
 		harness.NoError(t, err)
-		b.Fault(fault.On("Blob.Put").Status(403, "AuthorizationFailure"))
+		b.Fault(storagetest.On("Blob.Put").Status(403, "AuthorizationFailure"))
 		w.hire(t, "1", "Jones")
 		b.ClearFaults()
 		w.finish(t)

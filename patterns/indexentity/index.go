@@ -8,7 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/indexed"
+	"github.com/azpatterns/azpatterns/internal/naming"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -18,7 +18,7 @@ import (
 // [patterns.View], which a [patterns.Store] keeps up to date. [Index.On] returns its
 // reader. An Index is immutable and safe for concurrent use.
 type Index[T any] struct {
-	def   indexed.Definition[T]
+	def   naming.Definition[T]
 	opts  string // what defines the index, for the Version of its Shape
 	local bool   // lists are in the primaries' partitions
 	bare  bool   // row keys of local lists do not contain the name
@@ -149,7 +149,7 @@ func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T
 		o = *opts
 	}
 	ix := &Index[T]{
-		def:   indexed.Definition[T]{Name: name, Value: value, Fold: o.Fold, Key: o.Key, Partition: o.Partition},
+		def:   naming.Definition[T]{Name: name, Value: value, Fold: o.Fold, Key: o.Key, Partition: o.Partition},
 		list:  list{name: o.Property, separator: o.Separator},
 		bare:  o.Bare,
 		plain: o.Plain,
@@ -216,7 +216,7 @@ func (ix *Index[T]) lead() string {
 	if ix.bare {
 		return ""
 	}
-	return ix.def.Name + indexed.Separator
+	return ix.def.Name + naming.Separator
 }
 
 // needsKey reports whether the list of an entity depends on the entity's key.

@@ -13,7 +13,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -207,7 +206,7 @@ func TestLostRepliesLoseNoMember(t *testing.T) {
 	each(t, func(t *testing.T, b *harness.Backend, w *world, home string) {
 		defer b.ClearFaults()
 		for _, op := range []string{"Table.Batch", "Table.Insert", "Table.Replace", "Table.Merge", "Table.Delete", "Blob.Put", "Blob.Delete"} {
-			b.Fault(fault.On(op).Probability(0.3).LoseReply())
+			b.Fault(storagetest.On(op).Probability(0.3).LoseReply())
 		}
 		for i := range 6 {
 			_, err := w.store.Insert(t.Context(), &employee{Department: "Sales", ID: fmt.Sprint(i), LastName: "Jones"})

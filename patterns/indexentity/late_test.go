@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // The first attempt to create a list arrives after the entity was deleted.
@@ -20,7 +20,7 @@ func TestALateWriteOfAListIsCorrected(t *testing.T) {
 				if home == "blob" {
 					operation = "Blob.Put"
 				}
-				b.Fault(fault.On(operation).Nth(1).LateRequest(time.Minute, time.Minute))
+				b.Fault(storagetest.On(operation).Nth(1).LateRequest(time.Minute, time.Minute))
 				w.hire(t, "1", "Jones")
 				w.want(t, "Jones", "1")
 				harness.NoError(t, w.store.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "1"}))

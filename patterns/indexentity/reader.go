@@ -9,10 +9,9 @@ import (
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/cursor"
-	"github.com/azpatterns/azpatterns/internal/indexed"
+	"github.com/azpatterns/azpatterns/internal/calls"
+	"github.com/azpatterns/azpatterns/internal/naming"
 	"github.com/azpatterns/azpatterns/internal/pages"
-	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -34,7 +33,7 @@ func (ix *Index[T]) On(store *patterns.Store[T]) (*Reader[T], error) {
 	if ix == nil || store == nil {
 		return nil, fmt.Errorf("read index: index or store: %w", patterns.ErrNil)
 	}
-	lists, err := indexed.Rows[map[string]any](store, ix, ix.table)
+	lists, err := naming.Rows[map[string]any](store, ix, ix.table)
 	if err != nil {
 		return nil, fmt.Errorf("read index: %w", err)
 	}
@@ -198,7 +197,7 @@ func (r *Reader[T]) page(ctx context.Context, partition, value, after string, op
 		return page, err
 	}
 	identity := []string{"indexentity", r.index.def.Name, at.Partition, at.Row}
-	start, ok := cursor.Open(after, identity...)
+	start, ok := pages.OpenCursor(after, identity...)
 	if !ok {
 		return page, patterns.ErrBadCursor
 	}
@@ -215,7 +214,7 @@ func (r *Reader[T]) page(ctx context.Context, partition, value, after string, op
 	}
 	if len(members) > o.Limit {
 		members = members[:o.Limit]
-		page.Cursor = cursor.Seal([]byte(list{}.text(members[o.Limit-1])), url, identity...)
+		page.Cursor = pages.SealCursor([]byte(list{}.text(members[o.Limit-1])), url, identity...)
 	}
 	for item, err := range r.entities(ctx, members, value, o.Parallel) {
 		if err != nil {
@@ -249,8 +248,8 @@ func (r *Reader[T]) address() string {
 // entities reads the members, and returns those that have the value.
 func (r *Reader[T]) entities(ctx context.Context, members []keys.Key, value string, concurrent int) iter.Seq2[patterns.Item[T], error] {
 	return func(yield func(patterns.Item[T], error) bool) {
-		window := parallel.Window{Start: concurrent, Max: concurrent}
-		for item, err := range parallel.Ordered(ctx, len(members), window, func(ctx context.Context, i int) (*patterns.Item[T], error) {
+		window := calls.Window{Start: concurrent, Max: concurrent}
+		for item, err := range calls.Ordered(ctx, len(members), window, func(ctx context.Context, i int) (*patterns.Item[T], error) {
 			item, err := r.store.Get(ctx, members[i])
 			if errors.Is(err, patterns.ErrNotFound) {
 				return nil, nil

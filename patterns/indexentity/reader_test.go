@@ -11,7 +11,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -235,12 +234,12 @@ func TestFailedRequestsForABlobAreErrorsOfTheLibrary(t *testing.T) {
 				t.Errorf("got %v, want %q, %d, %v", err, op, status, kind)
 			}
 		}
-		b.Fault(fault.On("Blob.Get").Status(http.StatusServiceUnavailable, "ServerBusy"))
+		b.Fault(storagetest.On("Blob.Get").Status(http.StatusServiceUnavailable, "ServerBusy"))
 		_, err = reader.Get(t.Context(), "", "Jones")
 		want(err, "get list blob", http.StatusServiceUnavailable, patterns.ErrThrottled)
 		b.ClearFaults()
 
-		b.Fault(fault.On("Blob.Put").LoseRequest())
+		b.Fault(storagetest.On("Blob.Put").LoseRequest())
 		if _, err := store.Insert(t.Context(), &employee{Department: "Sales", ID: "1", LastName: "Jones"}); err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +248,7 @@ func TestFailedRequestsForABlobAreErrorsOfTheLibrary(t *testing.T) {
 		if err := store.Repair(t.Context(), keys.Key{Partition: "Sales", Row: "1"}); err != nil {
 			t.Fatal(err)
 		}
-		b.Fault(fault.On("Blob.Delete").LoseRequest())
+		b.Fault(storagetest.On("Blob.Delete").LoseRequest())
 		if err := store.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "1"}); err != nil {
 			t.Fatal(err)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/blobname"
+	"github.com/azpatterns/azpatterns/internal/naming"
 	"github.com/azpatterns/azpatterns/internal/txn"
 )
 
@@ -50,7 +50,7 @@ func (t *Table[T]) address(name string) string {
 func (t *Table[T]) mayDelete(name string) bool {
 	prefix, known := t.blobPrefix()
 	addressed := slices.ContainsFunc(t.fields, func(f field) bool { return f.address != "" })
-	return known && blobname.IsGenerated(name, prefix) || addressed && strings.HasPrefix(name, t.prefix) && blobname.Valid(name)
+	return known && naming.IsGenerated(name, prefix) || addressed && strings.HasPrefix(name, t.prefix) && naming.ValidBlob(name)
 }
 
 // refAt returns the reference for an address that another program has written. If the
@@ -71,7 +71,7 @@ func (t *Table[T]) refAt(address string) BlobRef {
 	}
 	name, ok := strings.CutPrefix(u.Path, t.base.Path)
 	version := u.Query().Has("snapshot") || u.Query().Has("versionid")
-	if ok && blobname.Valid(name) && strings.EqualFold(u.Host, t.base.Host) && !version {
+	if ok && naming.ValidBlob(name) && strings.EqualFold(u.Host, t.base.Host) && !version {
 		ref.Container, ref.Name = t.container, name
 	}
 	return ref

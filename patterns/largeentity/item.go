@@ -10,7 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/blobname"
+	"github.com/azpatterns/azpatterns/internal/naming"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -184,7 +184,7 @@ func parseReferences(text string) (references, error) {
 		switch {
 		case b.Name == "" || b.Length < 0 || err != nil || len(sum) != 32:
 			return nil, invalid("a reference is incomplete")
-		case !blobname.Valid(b.Name):
+		case !naming.ValidBlob(b.Name):
 			return nil, invalid("a reference is not to a blob")
 		case b.Encoding != "" && b.Encoding != gzipEncoding:
 			return nil, invalid("a reference has an unknown encoding")

@@ -10,7 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/google/uuid"
 
-	"github.com/azpatterns/azpatterns/internal/servicetime"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -105,7 +105,7 @@ func (t *Table[T]) plan(key keys.Key, v *T, old *Item[T], u *uploads) (*plan[T],
 			}
 			continue
 		}
-		if done, ok := u.byContent[ref.digest()]; ok && servicetime.Elapsed(done.start) < t.grace/4 {
+		if done, ok := u.byContent[ref.digest()]; ok && calls.Elapsed(done.start) < t.grace/4 {
 			p.refs[f.property] = done.BlobRef
 			p.relyOn(done.start)
 			continue

@@ -17,7 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -85,7 +85,7 @@ func (t *Table[T]) Load(ctx context.Context, item Item[T], properties ...string)
 	}
 	item = item.copy()
 	i := 0
-	for content, err := range parallel.Ordered(ctx, len(wanted), parallel.Window{Start: parallelBlobs, Max: parallelBlobs},
+	for content, err := range calls.Ordered(ctx, len(wanted), calls.Window{Start: parallelBlobs, Max: parallelBlobs},
 		func(ctx context.Context, i int) ([]byte, error) {
 			return readBlob(ctx, t.blobs, t.container, wanted[i].property, item.blobs[wanted[i].property])
 		}) {

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestContainerErrorsAreDistinguished(t *testing.T) {
@@ -116,7 +116,7 @@ func TestAReadResumesAfterABrokenConnection(t *testing.T) {
 		harness.Must(table.Insert(ctx, e))(t)
 		for _, cut := range []int64{0, 1, 50000, large - 1} {
 			b.ClearFaults()
-			b.Fault(fault.On("Blob.Get").Nth(1).Times(2).CutReply(cut))
+			b.Fault(storagetest.On("Blob.Get").Nth(1).Times(2).CutReply(cut))
 			b.ResetRequests()
 			wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *e)
 			if n := b.Requests().Count("Blob.Get"); n < 2 {
@@ -124,7 +124,7 @@ func TestAReadResumesAfterABrokenConnection(t *testing.T) {
 			}
 		}
 		b.ClearFaults()
-		b.Fault(fault.On("Blob.Get").CutReply(10))
+		b.Fault(storagetest.On("Blob.Get").CutReply(10))
 		if _, err := table.Get(ctx, jones); err == nil || !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("a connection that always breaks: %v", err)
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/blobname"
+	"github.com/azpatterns/azpatterns/internal/naming"
 )
 
 // fuzzTable is a table whose container is "box", and whose blobs begin with "photos/".
@@ -89,7 +89,7 @@ func FuzzAddress(f *testing.F) {
 		if ref.Container == "" {
 			return
 		}
-		if ref.Container != "box" || !blobname.Valid(ref.Name) {
+		if ref.Container != "box" || !naming.ValidBlob(ref.Name) {
 			t.Errorf("%q: %+v", address, ref)
 		}
 		wantInContainer(t, table, ref.Name)

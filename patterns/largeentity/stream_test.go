@@ -11,7 +11,6 @@ import (
 	"testing/iotest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -201,7 +200,7 @@ func TestAStreamIsVerifiedAtItsEnd(t *testing.T) {
 		item := harness.Must(table.Insert(t.Context(), newFilm(bytes.NewReader(content))))(t)
 		ref, _ := item.Blob("Video")
 
-		b.Fault(fault.On("Blob.Get").Nth(1).Times(3).CutReply(30000))
+		b.Fault(storagetest.On("Blob.Get").Nth(1).Times(3).CutReply(30000))
 		wantContent(t, item.Value.Video, content)
 		b.ClearFaults()
 
@@ -233,7 +232,7 @@ func TestALostReplyDoesNotCorruptAStream(t *testing.T) {
 			if op == "Blob.Put" {
 				content = content[:100]
 			}
-			b.Fault(fault.On(op).Nth(1).LoseReply())
+			b.Fault(storagetest.On(op).Nth(1).LoseReply())
 			item := harness.Must(table.Insert(t.Context(), newFilm(bytes.NewReader(content))))(t)
 			wantContent(t, item.Value.Video, content)
 		})

@@ -13,7 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/blobname"
+	"github.com/azpatterns/azpatterns/internal/naming"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -136,7 +136,7 @@ func (s *sweep) listBlobs(ctx context.Context, prefix string) error {
 			if b == nil || b.Name == nil || b.Properties == nil || b.Properties.LastModified == nil || b.Properties.ETag == nil {
 				return fmt.Errorf("list blobs: %w", patterns.ErrBadReply)
 			}
-			if !blobname.IsGenerated(*b.Name, prefix) {
+			if !naming.IsGenerated(*b.Name, prefix) {
 				continue // not created by this package
 			}
 			s.report.Blobs++

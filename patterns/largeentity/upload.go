@@ -21,7 +21,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -41,7 +41,7 @@ const (
 func (t *Table[T]) upload(ctx context.Context, p *plan[T], u *uploads) error {
 	start := time.Now()
 	i := 0
-	for _, err := range parallel.Ordered(ctx, len(p.pending), parallel.Window{Start: parallelBlobs, Max: parallelBlobs},
+	for _, err := range calls.Ordered(ctx, len(p.pending), calls.Window{Start: parallelBlobs, Max: parallelBlobs},
 		func(ctx context.Context, i int) (struct{}, error) {
 			b := p.pending[i]
 			if b.source != nil {

@@ -8,8 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/parallel"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -122,7 +121,7 @@ func (t *Table[T]) update(ctx context.Context, key keys.Key, get func(context.Co
 		if !errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrOutcomeUnknown) || try >= t.tries {
 			return next, err
 		}
-		if err := parallel.Pause(ctx, try); err != nil {
+		if err := calls.Pause(ctx, try); err != nil {
 			return Item[T]{}, err
 		}
 	}
@@ -193,13 +192,13 @@ func (t *Table[T]) inTime(ctx context.Context, start time.Time) (context.Context
 	if start.IsZero() {
 		return ctx, func() {}, nil
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, t.grace/2-servicetime.Elapsed(start), ErrTooSlow)
+	ctx, cancel := context.WithTimeoutCause(ctx, t.grace/2-calls.Elapsed(start), ErrTooSlow)
 	return ctx, cancel, t.checkTime(start)
 }
 
 // checkTime returns [ErrTooSlow] if half a grace period has passed since start.
 func (t *Table[T]) checkTime(start time.Time) error {
-	if servicetime.Elapsed(start) >= t.grace/2 {
+	if calls.Elapsed(start) >= t.grace/2 {
 		return ErrTooSlow
 	}
 	return nil

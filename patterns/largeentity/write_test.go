@@ -10,7 +10,6 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -96,14 +95,14 @@ func TestALostReplyDoesNotFailTheCall(t *testing.T) {
 			harness.Run(t, func(t *testing.T, b *harness.Backend) {
 				table := onBed(t, b, nil)
 				ctx := t.Context()
-				b.Fault(fault.On(op).Nth(1).Times(times).LoseReply())
+				b.Fault(storagetest.On(op).Nth(1).Times(times).LoseReply())
 				harness.Must(table.Insert(ctx, newJones("a", large)))(t)
 				harness.Must(table.Update(ctx, jones, func(e *employee) error {
 					e.Photo = noise("b", large)
 					return nil
 				}))(t)
 				wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
-				if op == "Blob.Put" && !slices.ContainsFunc(b.Requests(), func(q fault.Request) bool { return q.Code == "BlobAlreadyExists" }) {
+				if op == "Blob.Put" && !slices.ContainsFunc(b.Requests(), func(q storagetest.Request) bool { return q.Code == "BlobAlreadyExists" }) {
 					t.Error("a blob was overwritten")
 				}
 				if n := len(stored(t, table.Container())); n != 2 {
@@ -123,7 +122,7 @@ func TestABlobIsKeptIfTheOutcomeIsUnknown(t *testing.T) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
 		item := harness.Must(table.Insert(ctx, newJones("a", large)))(t)
-		b.Fault(fault.On("Table.Replace").LoseReply(), fault.On("Table.Get").LoseRequest())
+		b.Fault(storagetest.On("Table.Replace").LoseReply(), storagetest.On("Table.Get").LoseRequest())
 		item.Value.Photo = noise("b", large)
 		if _, err := table.Replace(ctx, item); !errors.Is(err, patterns.ErrOutcomeUnknown) {
 			t.Errorf("got %v", err)
@@ -170,7 +169,7 @@ func TestARefusedWriteDeletesItsBlobs(t *testing.T) {
 
 		// An update that its function ends deletes the blob of its first try.
 		before := len(stored(t, table.Container()))
-		b.Fault(fault.On("Table.Replace").Nth(1).Status(412, "UpdateConditionNotSatisfied"))
+		b.Fault(storagetest.On("Table.Replace").Nth(1).Status(412, "UpdateConditionNotSatisfied"))
 		tries = 0
 		if _, err := table.Update(ctx, jones, func(e *employee) error {
 			e.Photo = noise("e", large)

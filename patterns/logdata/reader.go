@@ -11,7 +11,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/cursor"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -121,7 +121,7 @@ func (r *Reader) Read(ctx context.Context, from, to time.Time, opts *ReadOptions
 		}
 		identity := append([]string{"logdata", r.service, from.Format(time.RFC3339Nano), to.Format(time.RFC3339Nano)}, o.Types...)
 		address, _, _ := strings.Cut(r.container.URL(), "?") // without a signature
-		c, ok := cursor.Open(o.Cursor, identity...)
+		c, ok := pages.OpenCursor(o.Cursor, identity...)
 		after, valid := parsePosition(c.Position)
 		if !ok || !valid || !c.Of(address) {
 			fail(patterns.ErrBadCursor)
@@ -132,7 +132,7 @@ func (r *Reader) Read(ctx context.Context, from, to time.Time, opts *ReadOptions
 			stats = new(Stats)
 		}
 		*stats = Stats{}
-		seal := func(position []byte) string { return cursor.Seal(position, address, identity...) }
+		seal := func(position []byte) string { return pages.SealCursor(position, address, identity...) }
 		for f, err := range r.search(&o).run(ctx, from, to, after, stats) {
 			e := Entry{f.value, f.at.blob, f.at.offset, seal}
 			if err != nil {

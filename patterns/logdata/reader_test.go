@@ -3,7 +3,6 @@ package logdata_test
 import (
 	"errors"
 	"fmt"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"iter"
 	"net/http"
 	"strings"
@@ -59,7 +58,7 @@ func TestAReadMakesNoUnnecessaryRequest(t *testing.T) {
 func TestOutdatedOrInvalidMetadataHideNoRecord(t *testing.T) {
 	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
-		b.Fault(fault.On("Blob.SetMetadata").Status(http.StatusForbidden, "AuthorizationFailure"))
+		b.Fault(storagetest.On("Blob.SetMetadata").Status(http.StatusForbidden, "AuthorizationFailure"))
 		w := newWriter(t, c, logdata.WriterOptions{})
 		for i := range 4 {
 			write(t, w, at(60*i), number(i))
@@ -166,7 +165,7 @@ func TestShortPagesHideNoBlob(t *testing.T) {
 			closeWriter(t, w)
 			want = append(want, number(i))
 		}
-		for _, rule := range []fault.Rule{fault.On("Blob.List").ShortPage(1), fault.On("Blob.List").ShortPage(3)} {
+		for _, rule := range []storagetest.Rule{storagetest.On("Blob.List").ShortPage(1), storagetest.On("Blob.List").ShortPage(3)} {
 			b.ClearFaults()
 			b.Fault(rule)
 			wantTexts(t, messages(t, c, at(0), at(9)), want...)
@@ -184,10 +183,10 @@ func TestADownloadThatBreaksOffIsContinued(t *testing.T) {
 			want = append(want, number(i))
 		}
 		closeWriter(t, w)
-		b.Fault(fault.On("Blob.Get").Times(5).CutReply(300))
+		b.Fault(storagetest.On("Blob.Get").Times(5).CutReply(300))
 		wantTexts(t, messages(t, c, at(0), at(60)), want...)
 		b.ClearFaults()
-		b.Fault(fault.On("Blob.Get").CutReply(0))
+		b.Fault(storagetest.On("Blob.Get").CutReply(0))
 		err := harness.Failure(t, newReader(t, c, nil).Read(t.Context(), at(0), at(60), nil))
 		if !errors.Is(err, logdata.ErrTruncated) {
 			t.Errorf("got %v", err)
@@ -203,7 +202,7 @@ func TestABlobDeletedDuringTheReadIsSkippedAndCounted(t *testing.T) {
 			write(t, w, at(i), number(i))
 			closeWriter(t, w)
 		}
-		b.Fault(fault.On("Blob.Get").Nth(2).Status(http.StatusNotFound, "BlobNotFound"))
+		b.Fault(storagetest.On("Blob.Get").Nth(2).Status(http.StatusNotFound, "BlobNotFound"))
 		var stats logdata.Stats
 		r := newReader(t, c, &logdata.ReaderOptions{Parallel: 1})
 		wantTexts(t, texts(harness.All(t, r.Read(t.Context(), at(0), at(9), &logdata.ReadOptions{Stats: &stats}))), "000", "002")
@@ -219,7 +218,7 @@ func TestAFailedRequestIsAnErrorThatNamesTheBlob(t *testing.T) {
 		w := newWriter(t, c, logdata.WriterOptions{Name: "w"})
 		write(t, w, at(0), "a")
 		closeWriter(t, w)
-		b.Fault(fault.On("Blob.Get").Status(http.StatusForbidden, "AuthorizationFailure"))
+		b.Fault(storagetest.On("Blob.Get").Status(http.StatusForbidden, "AuthorizationFailure"))
 		err := harness.Failure(t, newReader(t, c, nil).Read(t.Context(), at(0), at(9), nil))
 		var failed *patterns.Error
 		if !errors.As(err, &failed) || failed.Op != "read" || failed.Status != http.StatusForbidden || failed.Code != "AuthorizationFailure" {

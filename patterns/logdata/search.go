@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 )
 
 // Stats reports what a read has done. It is complete when the loop has ended. A blob
@@ -128,8 +128,8 @@ func (s *search[T]) readSlice(ctx context.Context, list *listing, from, to time.
 	if err != nil {
 		return nil, nil, err
 	}
-	window := parallel.Window{Start: s.options.Parallel, Max: s.options.Parallel}
-	for part, err := range parallel.Ordered(ctx, len(downloads), window, func(ctx context.Context, i int) (content[T], error) {
+	window := calls.Window{Start: s.options.Parallel, Max: s.options.Parallel}
+	for part, err := range calls.Ordered(ctx, len(downloads), window, func(ctx context.Context, i int) (content[T], error) {
 		return s.read(ctx, downloads[i], from, to)
 	}) {
 		if err != nil {

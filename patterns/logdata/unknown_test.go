@@ -8,10 +8,10 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/lease"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // The first attempt of an append is still on its way when the service refuses the second one
@@ -26,7 +26,7 @@ func TestABlockIsNotStoredAgainWhileAnAttemptMayArriveAfterALease(t *testing.T) 
 		harness.NoError(t, err)
 		_, err = l.AcquireLease(t.Context(), -1, nil)
 		harness.NoError(t, err)
-		b.Fault(fault.On("Blob.Append").Nth(1).LateRequest(time.Hour, time.Hour))
+		b.Fault(storagetest.On("Blob.Append").Nth(1).LateRequest(time.Hour, time.Hour))
 		write(t, w, at(1), "b")
 		if err := w.Flush(t.Context()); !errors.Is(err, patterns.ErrOutcomeUnknown) {
 			t.Errorf("got %v", err)
@@ -42,8 +42,8 @@ func TestABlockIsNotStoredAgainWhileAnAttemptMayArriveAfterALease(t *testing.T) 
 }
 
 // refuse is a refusal that the SDK does not repeat.
-func refuse(nth int) fault.Rule {
-	return fault.On("Blob.Append").Nth(nth).Status(http.StatusForbidden, "AuthorizationFailure")
+func refuse(nth int) storagetest.Rule {
+	return storagetest.On("Blob.Append").Nth(nth).Status(http.StatusForbidden, "AuthorizationFailure")
 }
 
 func TestARefusalAfterAnUnansweredAttemptIsNotCertain(t *testing.T) {
@@ -51,7 +51,7 @@ func TestARefusalAfterAnUnansweredAttemptIsNotCertain(t *testing.T) {
 		c := b.Container(t)
 		w := newWriter(t, c, logdata.WriterOptions{})
 		write(t, w, at(0), "a")
-		b.Fault(fault.On("Blob.Append").Nth(1).LoseReply(), refuse(2), refuse(3))
+		b.Fault(storagetest.On("Blob.Append").Nth(1).LoseReply(), refuse(2), refuse(3))
 		for _, flush := range []string{"first", "second"} { // the second flush is refused without an unanswered try
 			if err := w.Flush(t.Context()); !errors.Is(err, patterns.ErrOutcomeUnknown) {
 				t.Errorf("%s flush: %v", flush, err)

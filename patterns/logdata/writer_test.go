@@ -2,7 +2,6 @@ package logdata_test
 
 import (
 	"errors"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"net/http"
 	"slices"
 	"strings"
@@ -90,11 +89,11 @@ func TestAFaultStoresNoRecordTwiceAndLosesNone(t *testing.T) {
 	run(t, func(t *testing.T, b *harness.Backend) {
 		for _, op := range []string{"Blob.Put", "Blob.Append", "Blob.SetMetadata"} {
 			for n := 1; n <= 3 && (n == 1 || b.InProcess()); n++ {
-				for name, rule := range map[string]fault.Rule{
-					"reply":   fault.On(op).Nth(n).LoseReply(),
-					"request": fault.On(op).Nth(n).LoseRequest(),
-					"busy":    fault.On(op).Nth(n).Status(http.StatusServiceUnavailable, "ServerBusy"),
-					"twice":   fault.On(op).Nth(n).Twice(),
+				for name, rule := range map[string]storagetest.Rule{
+					"reply":   storagetest.On(op).Nth(n).LoseReply(),
+					"request": storagetest.On(op).Nth(n).LoseRequest(),
+					"busy":    storagetest.On(op).Nth(n).Status(http.StatusServiceUnavailable, "ServerBusy"),
+					"twice":   storagetest.On(op).Nth(n).Twice(),
 				} {
 					c := b.Container(t)
 					b.ClearFaults()
@@ -123,13 +122,13 @@ func TestAFlushWithoutAReplyIsCompletedByTheNextFlush(t *testing.T) {
 		c := b.Container(t)
 		w := newWriter(t, c, logdata.WriterOptions{Sync: true})
 		write(t, w, at(0), "a")
-		b.Fault(fault.On("Blob.Append").LoseReply(), fault.On("Blob.Get").LoseRequest())
+		b.Fault(storagetest.On("Blob.Append").LoseReply(), storagetest.On("Blob.Get").LoseRequest())
 		err := w.Write(t.Context(), logdata.Record{Time: at(1), Message: "b"})
 		if !errors.Is(err, logdata.ErrPending) {
 			t.Errorf("got %v", err)
 		}
 		b.ClearFaults()
-		b.Fault(fault.On("Blob.Append").LoseRequest())
+		b.Fault(storagetest.On("Blob.Append").LoseRequest())
 		err = w.Write(t.Context(), logdata.Record{Time: at(2), Message: "c"})
 		if !errors.Is(err, logdata.ErrPending) || !errors.Is(err, patterns.ErrOutcomeUnknown) {
 			t.Errorf("got %v", err)

@@ -11,7 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -120,8 +120,8 @@ func (l *Log[T]) retry(ctx context.Context, entries []Entry[T]) error {
 		// One of the entries is stored, so a transaction with all of them may be.
 		mayBeStored(entries)
 	}
-	window := parallel.Window{Start: l.parallel, Max: l.parallel}
-	for _, err := range parallel.Ordered(ctx, len(entries), window, func(ctx context.Context, i int) (struct{}, error) {
+	window := calls.Window{Start: l.parallel, Max: l.parallel}
+	for _, err := range calls.Ordered(ctx, len(entries), window, func(ctx context.Context, i int) (struct{}, error) {
 		e := &entries[i]
 		_, err := l.table.Do(ctx, patterns.InsertOp(&e.Value).At(e.Key))
 		if isStored(err) {

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestAppendReturnsWhatTailReads(t *testing.T) {
@@ -105,15 +105,15 @@ func TestAppendStoresOneEntryWhateverIsLost(t *testing.T) {
 		}{{"append", "Table.Insert", appendOne}, {"append all", "Table.Batch", appendAll}} {
 			for _, f := range []struct {
 				name        string
-				rule        fault.Rule
+				rule        storagetest.Rule
 				sent, reads int
 			}{
-				{"reply lost", fault.On(c.op).Nth(1).LoseReply(), 2, 2},
-				{"two replies lost", fault.On(c.op).Nth(1).Times(2).LoseReply(), 3, 2},
-				{"every reply lost", fault.On(c.op).LoseReply(), 4, 2},
-				{"request lost", fault.On(c.op).Nth(1).LoseRequest(), 2, 0},
-				{"server busy", fault.On(c.op).Nth(1).Status(503, "ServerBusy"), 2, 0},
-				{"carried out twice", fault.On(c.op).Nth(1).Twice(), 1, 1},
+				{"reply lost", storagetest.On(c.op).Nth(1).LoseReply(), 2, 2},
+				{"two replies lost", storagetest.On(c.op).Nth(1).Times(2).LoseReply(), 3, 2},
+				{"every reply lost", storagetest.On(c.op).LoseReply(), 4, 2},
+				{"request lost", storagetest.On(c.op).Nth(1).LoseRequest(), 2, 0},
+				{"server busy", storagetest.On(c.op).Nth(1).Status(503, "ServerBusy"), 2, 0},
+				{"carried out twice", storagetest.On(c.op).Nth(1).Twice(), 1, 1},
 			} {
 				t.Run(c.name+"/"+f.name, func(t *testing.T) {
 					log := newLog(t, b.Table(t), nil)
@@ -143,10 +143,10 @@ func TestRetryAfterAnUnknownOutcomeStoresEachEntryOnce(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, f := range []struct {
 			name string
-			rule fault.Rule
+			rule storagetest.Rule
 		}{
-			{"applied", fault.On("Table.*").Nth(1).Times(fault.Forever).LoseReply()},
-			{"not applied", fault.On("Table.*").Nth(1).Times(fault.Forever).LoseRequest()},
+			{"applied", storagetest.On("Table.*").Nth(1).Times(storagetest.Forever).LoseReply()},
+			{"not applied", storagetest.On("Table.*").Nth(1).Times(storagetest.Forever).LoseRequest()},
 		} {
 			for _, n := range []int{1, 3} {
 				t.Run(fmt.Sprintf("%s/%d", f.name, n), func(t *testing.T) {
@@ -276,14 +276,14 @@ func TestNewRefusesInvalidArguments(t *testing.T) {
 }
 
 func TestAnUnknownOutcomeStaysUnknownUntilRetrySucceeds(t *testing.T) {
-	lost := fault.On("Table.*").Nth(1).Times(fault.Forever).LoseReply()
-	busy := fault.On("Table.*").Nth(1).Times(fault.Forever).Status(503, "ServerBusy")
-	forbidden := fault.On("Table.*").Nth(1).Times(fault.Forever).Status(403, "AuthorizationFailure")
+	lost := storagetest.On("Table.*").Nth(1).Times(storagetest.Forever).LoseReply()
+	busy := storagetest.On("Table.*").Nth(1).Times(storagetest.Forever).Status(503, "ServerBusy")
+	forbidden := storagetest.On("Table.*").Nth(1).Times(storagetest.Forever).Status(403, "AuthorizationFailure")
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for _, n := range []int{1, 3} {
 			log := newLog(t, b.Table(t), nil)
 			vs := make([]claim, n)
-			appendAll := func(rule fault.Rule) ([]logtail.Entry[claim], error) {
+			appendAll := func(rule storagetest.Rule) ([]logtail.Entry[claim], error) {
 				b.Fault(rule)
 				defer b.ClearFaults()
 				if n > 1 {
@@ -292,7 +292,7 @@ func TestAnUnknownOutcomeStaysUnknownUntilRetrySucceeds(t *testing.T) {
 				e, err := log.Append(t.Context(), "s", &vs[0])
 				return []logtail.Entry[claim]{e}, err
 			}
-			retry := func(es []logtail.Entry[claim], rule fault.Rule) error {
+			retry := func(es []logtail.Entry[claim], rule storagetest.Rule) error {
 				b.Fault(rule)
 				defer b.ClearFaults()
 				return log.Retry(t.Context(), slices.Clone(es)...)
@@ -328,7 +328,7 @@ func TestAnUnknownOutcomeStaysUnknownUntilRetrySucceeds(t *testing.T) {
 func TestAnEntryThatIsStoredIsNotReportedAsRefused(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		log := newLog(t, b.Table(t), nil)
-		b.Fault(fault.On("Table.Insert").Nth(1).Twice(), fault.On("Table.Get").LoseRequest())
+		b.Fault(storagetest.On("Table.Insert").Nth(1).Twice(), storagetest.On("Table.Get").LoseRequest())
 		_, err := log.Append(t.Context(), "s", &claim{What: "taxi"})
 		harness.WantError(t, err, patterns.ErrOutcomeUnknown)
 	})
@@ -337,17 +337,17 @@ func TestAnEntryThatIsStoredIsNotReportedAsRefused(t *testing.T) {
 // A refused AppendAll is repeated and stored, but the caller cannot learn it, because from
 // then on the service refuses the requests that Retry makes.
 func TestRetryDoesNotReportAnEntryAsRefusedThatItHasStored(t *testing.T) {
-	forbidden := func(op string) fault.Rule {
-		return fault.On(op).Nth(1).Times(fault.Forever).Status(403, "AuthorizationFailure")
+	forbidden := func(op string) storagetest.Rule {
+		return storagetest.On(op).Nth(1).Times(storagetest.Forever).Status(403, "AuthorizationFailure")
 	}
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for _, c := range []struct {
 			name  string
-			rules []fault.Rule // during the first Retry
+			rules []storagetest.Rule // during the first Retry
 			want  error
 		}{
-			{"stored without a reply", []fault.Rule{
-				fault.On("Table.Batch").Nth(1).LoseReply(), forbidden("Table.Get"), forbidden("Table.Insert"),
+			{"stored without a reply", []storagetest.Rule{
+				storagetest.On("Table.Batch").Nth(1).LoseReply(), forbidden("Table.Get"), forbidden("Table.Insert"),
 			}, patterns.ErrOutcomeUnknown},
 			{"stored", nil, nil},
 		} {
@@ -379,7 +379,7 @@ func TestRetryDoesNotReportAnEntryAsRefusedThatItHasStored(t *testing.T) {
 // Retry sends the entries one by one, because the last one is stored. The request for the
 // second is lost, and then the service refuses the first, whose error Retry returns.
 func TestRetryRemembersTheUnknownOutcomeOfALaterEntry(t *testing.T) {
-	forbidden := fault.On("Table.*").Status(403, "AuthorizationFailure")
+	forbidden := storagetest.On("Table.*").Status(403, "AuthorizationFailure")
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		log := newLog(t, b.Table(t), nil)
 		b.Fault(forbidden)
@@ -390,11 +390,11 @@ func TestRetryRemembersTheUnknownOutcomeOfALaterEntry(t *testing.T) {
 		}
 		harness.NoError(t, log.Retry(t.Context(), es[2]))
 
-		isFirst := func(r fault.Request) bool { return r.Rows[0].Row == es[0].Key.Row }
-		isSecond := func(r fault.Request) bool { return r.Rows[0].Row == es[1].Key.Row }
+		isFirst := func(r storagetest.Request) bool { return r.Rows[0].Row == es[0].Key.Row }
+		isSecond := func(r storagetest.Request) bool { return r.Rows[0].Row == es[1].Key.Row }
 		b.Fault(
-			fault.On("Table.Insert").Where(isFirst).Delay(10*time.Minute).Status(403, "AuthorizationFailure"),
-			fault.On("Table.Insert").Where(isSecond).LoseRequest(),
+			storagetest.On("Table.Insert").Where(isFirst).Delay(10*time.Minute).Status(403, "AuthorizationFailure"),
+			storagetest.On("Table.Insert").Where(isSecond).LoseRequest(),
 		)
 		harness.WantError(t, log.Retry(t.Context(), es...), patterns.ErrOutcomeUnknown)
 		b.ClearFaults()

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -48,8 +48,8 @@ func (l *Log[T]) merge(stream string, rows keys.Range, n int) (*merge[T], error)
 
 // start reads the first rows of all buckets.
 func (m *merge[T]) start(ctx context.Context) error {
-	window := parallel.Window{Start: m.log.parallel, Max: m.log.parallel}
-	for _, err := range parallel.Ordered(ctx, len(m.buckets), window, func(ctx context.Context, i int) (struct{}, error) {
+	window := calls.Window{Start: m.log.parallel, Max: m.log.parallel}
+	for _, err := range calls.Ordered(ctx, len(m.buckets), window, func(ctx context.Context, i int) (struct{}, error) {
 		return struct{}{}, m.fill(ctx, m.buckets[i], m.share())
 	}) {
 		if err != nil {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/cursor"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -69,7 +68,7 @@ func (l *Log[T]) page(ctx context.Context, stream string, from, to time.Time, af
 		return page, err
 	}
 	identity := []string{"logtail", stream, rows.From, rows.To, strconv.Itoa(len(l.partitions(stream)))}
-	start, ok := cursor.Open(after, identity...)
+	start, ok := pages.OpenCursor(after, identity...)
 	if !ok || !l.mayBelong(start) {
 		return page, patterns.ErrBadCursor
 	}
@@ -106,14 +105,14 @@ func (l *Log[T]) page(ctx context.Context, stream string, from, to time.Time, af
 	if m.more() {
 		url, _ := l.table.URL() // known after a request
 		last := page.Entries[len(page.Entries)-1].Key.Row
-		page.Cursor = cursor.Seal([]byte(last), url, identity...)
+		page.Cursor = pages.SealCursor([]byte(last), url, identity...)
 	}
 	return page, nil
 }
 
 // mayBelong reports whether a cursor may belong to this table. The SDK does not expose the
 // address of the table, so before the first request every cursor may.
-func (l *Log[T]) mayBelong(c cursor.Cursor) bool {
+func (l *Log[T]) mayBelong(c pages.Cursor) bool {
 	url, known := l.table.URL()
 	return !known || c.Of(url)
 }

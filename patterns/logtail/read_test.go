@@ -11,7 +11,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -159,11 +158,11 @@ func TestReadsMatchAModel(t *testing.T) {
 			}
 			switch rapid.IntRange(0, 3).Draw(rt, "pages") {
 			case 1:
-				b.Fault(fault.On("Table.Query").ShortPage(rapid.IntRange(1, 3).Draw(rt, "short")))
+				b.Fault(storagetest.On("Table.Query").ShortPage(rapid.IntRange(1, 3).Draw(rt, "short")))
 			case 2:
-				b.Fault(fault.On("Table.Query").EmptyPage())
+				b.Fault(storagetest.On("Table.Query").EmptyPage())
 			case 3:
-				b.Fault(fault.On("Table.Query").CutPage(2))
+				b.Fault(storagetest.On("Table.Query").CutPage(2))
 			}
 			check := func(what string, got []logtail.Entry[claim], want []string) {
 				if !slices.Equal(whats(got), want) {
@@ -206,7 +205,7 @@ func TestEmptyAndShortPagesHideNoEntry(t *testing.T) {
 				appended(t, log, "s", claim{What: fmt.Sprint(i), At: day(1).Add(time.Duration(i))})
 				want = slices.Insert(want, 0, fmt.Sprint(i))
 			}
-			b.Fault(fault.On("Table.Query").EmptyPage(), fault.On("Table.Query").ShortPage(2))
+			b.Fault(storagetest.On("Table.Query").EmptyPage(), storagetest.On("Table.Query").ShortPage(2))
 			wantOrder(t, harness.All(t, log.Tail(t.Context(), "s", 15)), want[:15]...)
 			wantOrder(t, harness.All(t, log.Since(t.Context(), "s", day(1))), want...)
 			b.ClearFaults()
@@ -220,7 +219,7 @@ func TestAnErrorEndsTheSequence(t *testing.T) {
 		for range 5 {
 			appended(t, log, "s", claim{})
 		}
-		b.Fault(fault.On("Table.Query").ShortPage(2), fault.On("Table.Query").Nth(2).Times(fault.Forever).Status(500, "InternalError"))
+		b.Fault(storagetest.On("Table.Query").ShortPage(2), storagetest.On("Table.Query").Nth(2).Times(storagetest.Forever).Status(500, "InternalError"))
 		defer b.ClearFaults()
 		entries, failures := 0, 0
 		for e, err := range log.Tail(t.Context(), "s", 5) {
@@ -361,7 +360,7 @@ func TestReadsFromCosmosDBAreRefused(t *testing.T) {
 func TestParallelBucketsAreReadConcurrently(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
-		b.Fault(fault.On("Table.Query").Delay(time.Second))
+		b.Fault(storagetest.On("Table.Query").Delay(time.Second))
 		for _, c := range []struct {
 			parallel int
 			want     time.Duration

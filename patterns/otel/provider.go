@@ -15,7 +15,7 @@ import (
 	"go.opentelemetry.io/otel/propagation"
 	"go.opentelemetry.io/otel/trace"
 
-	"github.com/azpatterns/azpatterns/internal/traceparent"
+	"github.com/azpatterns/azpatterns/internal/calls"
 )
 
 // NewProvider returns a provider for the Tracing of patterns.TableOptions, eventual.Options and
@@ -73,7 +73,7 @@ func (b *bridge) start(ctx context.Context, name string, o *tracing.SpanOptions)
 	}
 	var links []trace.Link
 	attributes := slices.DeleteFunc(converted(o.Attributes), func(a attribute.KeyValue) bool {
-		if a.Key != traceparent.Attribute {
+		if a.Key != calls.TraceAttribute {
 			return false
 		}
 		if link, ok := linked(a.Value.AsString()); ok {
@@ -82,7 +82,7 @@ func (b *bridge) start(ctx context.Context, name string, o *tracing.SpanOptions)
 		return true
 	})
 	s := &span{bridge: b, kind: kind, began: time.Now(), attributes: attributes}
-	s.ctx, s.span = b.tracer.Start(traceparent.With(ctx, describe), name,
+	s.ctx, s.span = b.tracer.Start(calls.WithTrace(ctx, describe), name,
 		trace.WithSpanKind(kind), trace.WithAttributes(s.attributes...), trace.WithLinks(links...))
 	return s.ctx, tracing.NewSpan(tracing.SpanImpl{
 		End:           s.end,

@@ -9,7 +9,6 @@ import (
 	"iter"
 	"sync"
 
-	"github.com/azpatterns/azpatterns/internal/cursor"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -174,7 +173,7 @@ func (t *Table[T]) Query(ctx context.Context, f query.Filter, opts *patterns.Que
 func (t *Table[T]) seal(kind string, f query.Filter, pos position) string {
 	text, _ := json.Marshal(pos) // cannot fail: it consists of strings
 	url, _ := t.rows.URL()
-	return cursor.Seal(text, url, "regions", kind, f.String())
+	return pages.SealCursor(text, url, "regions", kind, f.String())
 }
 
 // open decodes a cursor.
@@ -182,7 +181,7 @@ func (t *Table[T]) open(kind string, f query.Filter, text string) (pos position,
 	if text == "" {
 		return position{}, nil
 	}
-	c, ok := cursor.Open(text, "regions", kind, f.String())
+	c, ok := pages.OpenCursor(text, "regions", kind, f.String())
 	if url, known := t.rows.URL(); !ok || known && !c.Of(url) || json.Unmarshal(c.Position, &pos) != nil || pos.Region != "" && pos.Region != Primary && pos.Region != Secondary {
 		return position{}, fmt.Errorf("regions: %s: %w", kind, patterns.ErrBadCursor)
 	}

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/outbox"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -121,7 +121,7 @@ func (r *run) begin(ctx context.Context, n int) error {
 // they are not the first.
 func (r *run) hasBegun(previous bool) {
 	now, known := r.tables[0].Client.ServiceTime()
-	switch at := now.Add(-servicetime.Elapsed(r.began)); {
+	switch at := now.Add(-calls.Elapsed(r.began)); {
 	case !r.Began.IsZero() && (previous || r.Began.Before(at)):
 	case previous || !known:
 		r.Began = time.Unix(0, 0) // before any row was changed

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/outbox"
-	"github.com/azpatterns/azpatterns/internal/parallel"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -191,7 +191,7 @@ type result struct {
 func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, i int, res *result) error) (all []result, err error) {
 	var mu sync.Mutex
 	all = make([]result, n)
-	return all, parallel.Each(ctx, n, r.Parallel, func(ctx context.Context, i int) error {
+	return all, calls.Each(ctx, n, r.Parallel, func(ctx context.Context, i int) error {
 		err := do(ctx, i, &all[i])
 		mu.Lock()
 		r.Report.add(&all[i].Report)
@@ -201,7 +201,7 @@ func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, i in
 		if err != nil {
 			return err
 		}
-		return parallel.Sleep(ctx, time.Until(due))
+		return calls.Sleep(ctx, time.Until(due))
 	})
 }
 
@@ -215,7 +215,7 @@ func (r *run) step(ctx context.Context) error {
 			return err
 		}
 	}
-	return parallel.Sleep(ctx, time.Until(r.due()))
+	return calls.Sleep(ctx, time.Until(r.due()))
 }
 
 // due is when the requests sent so far are within the limit.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
@@ -84,7 +83,7 @@ func TestASecondStoreWithTheSameViewNameIsRefused(t *testing.T) {
 func TestTheOwnerOfAViewIsRecordedOnce(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		primaries, index := b.Table(t), b.Table(t)
-		b.Fault(fault.On("Table.Insert").LoseReply())
+		b.Fault(storagetest.On("Table.Insert").LoseReply())
 		errs := make(chan error)
 		for range 4 {
 			s := emailStore(t, primaries, index)

@@ -6,7 +6,7 @@ import (
 	"iter"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -107,8 +107,8 @@ func (r *Reader[T]) CheckAll(ctx context.Context, entries iter.Seq2[Entry[T], er
 		// Entries are read in pages, so collecting some of them costs no further request.
 		var batch []Entry[T]
 		flush := func() bool {
-			window := parallel.Window{Start: o.Parallel, Max: o.Parallel}
-			for c, err := range parallel.Ordered(ctx, len(batch), window, func(ctx context.Context, i int) (Checked[T], error) {
+			window := calls.Window{Start: o.Parallel, Max: o.Parallel}
+			for c, err := range calls.Ordered(ctx, len(batch), window, func(ctx context.Context, i int) (Checked[T], error) {
 				return r.Check(ctx, batch[i], &o)
 			}) {
 				if !yield(c, err) || err != nil {

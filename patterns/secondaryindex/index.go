@@ -9,7 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/indexed"
+	"github.com/azpatterns/azpatterns/internal/naming"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -18,7 +18,7 @@ import (
 // Index is a secondary index: a [patterns.View], which a [patterns.Store] keeps up to
 // date. [Index.On] returns its reader. An Index is immutable and safe for concurrent use.
 type Index[T any] struct {
-	def    indexed.Definition[T]
+	def    naming.Definition[T]
 	only   []string
 	copied func(*T) T                          // may be nil
 	owner  func(*T, keys.Key) (keys.Key, bool) // may be nil
@@ -114,7 +114,7 @@ func Intra[T any](name string, value func(*T) (string, bool), opts *Options[T]) 
 		return nil, fmt.Errorf("new index: %w", err)
 	}
 	ix.intra = true
-	ix.layout.lead = name + indexed.Separator
+	ix.layout.lead = name + naming.Separator
 	return ix, nil
 }
 
@@ -137,7 +137,7 @@ func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T
 		o = *opts
 	}
 	ix := &Index[T]{
-		def:    indexed.Definition[T]{Name: name, Value: value, Fold: o.Fold, Key: o.Key, Partition: o.Partition},
+		def:    naming.Definition[T]{Name: name, Value: value, Fold: o.Fold, Key: o.Key, Partition: o.Partition},
 		only:   slices.Clone(o.Only),
 		copied: o.Copy,
 		owner:  o.Owner,
@@ -238,7 +238,7 @@ func (ix *Index[T]) key(e *T, value string) (keys.Key, error) {
 	}
 	suffix := primary.Row
 	if ix.def.Partition != nil {
-		suffix = keys.Escape(primary.Partition) + indexed.Separator + primary.Row
+		suffix = keys.Escape(primary.Partition) + naming.Separator + primary.Row
 	}
 	row, err := ix.layout.row(value, suffix)
 	if err != nil {
@@ -259,7 +259,7 @@ func (ix *Index[T]) partitionKey(partition string) string {
 	if ix.intra || ix.def.Partition != nil {
 		return partition
 	}
-	return ix.def.Name + indexed.Separator + partition
+	return ix.def.Name + naming.Separator + partition
 }
 
 // ownerOfRow is the Owner of the Shape of a plain index.

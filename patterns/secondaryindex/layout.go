@@ -3,7 +3,7 @@ package secondaryindex
 import (
 	"strings"
 
-	"github.com/azpatterns/azpatterns/internal/indexed"
+	"github.com/azpatterns/azpatterns/internal/naming"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -42,7 +42,7 @@ func (l layout) text(value string) (string, error) {
 // contain the value.
 func (l layout) escape(value string) (string, error) {
 	if l.fold {
-		value = indexed.Fold(value)
+		value = naming.Fold(value)
 	}
 	text := keys.Escape(value)
 	if l.shared {

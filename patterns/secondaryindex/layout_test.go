@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/indexed"
+	"github.com/azpatterns/azpatterns/internal/naming"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -134,7 +134,7 @@ func TestIndexesOfOneTableNeverShareRows(t *testing.T) {
 		all := make([]keys.Range, 2)
 		rows := make([]string, 2)
 		for i, name := range names {
-			l := layout{lead: name + indexed.Separator, shared: rapid.Bool().Draw(t, "shared")}
+			l := layout{lead: name + naming.Separator, shared: rapid.Bool().Draw(t, "shared")}
 			all[i], _ = l.between("", "")
 			rows[i], _ = l.row(texts().Draw(t, "value"), keys.Escape(texts().Draw(t, "suffix")))
 		}

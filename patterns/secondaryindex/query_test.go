@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestAReaderNeedsAStoreThatHasItsIndex(t *testing.T) {
@@ -79,9 +79,9 @@ func TestQueriesStopAtTheirLimitAndContinueAfterShortPages(t *testing.T) {
 		}
 		b.WantRequests(t, map[string]int{"Table.Query": 1})
 		b.Fault(
-			fault.On("Table.Query").Nth(1).EmptyPage(),
-			fault.On("Table.Query").Nth(2).ShortPage(2),
-			fault.On("Table.Query").Nth(4).LoseReply(),
+			storagetest.On("Table.Query").Nth(1).EmptyPage(),
+			storagetest.On("Table.Query").Nth(2).ShortPage(2),
+			storagetest.On("Table.Query").Nth(4).LoseReply(),
 		)
 		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Prefix("0"), nil), want...)
 		b.ClearFaults()

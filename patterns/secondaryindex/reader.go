@@ -8,7 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/indexed"
+	"github.com/azpatterns/azpatterns/internal/naming"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -56,7 +56,7 @@ func (ix *Index[T]) On(store *patterns.Store[T]) (*Reader[T], error) {
 	if ix == nil || store == nil {
 		return nil, fmt.Errorf("read index: index or store: %w", patterns.ErrNil)
 	}
-	copies, err := indexed.Rows[row[T]](store, ix, ix.table)
+	copies, err := naming.Rows[row[T]](store, ix, ix.table)
 	if err != nil {
 		return nil, fmt.Errorf("read index: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -59,7 +59,7 @@ func (m *run) copy(ctx context.Context, d *seen) (versions, error) {
 		return nil, fmt.Errorf("delete moved rows: %w", err)
 	}
 	partitions, all := slices.Collect(maps.Keys(found)), versions{}
-	return all, parallel.Each(ctx, len(partitions), m.opts.Parallel, func(ctx context.Context, i int) error {
+	return all, calls.Each(ctx, len(partitions), m.opts.Parallel, func(ctx context.Context, i int) error {
 		return m.copyPartition(ctx, d, partitions[i], all)
 	})
 }
@@ -92,7 +92,7 @@ func (m *run) copyPartition(ctx context.Context, d *seen, partition string, all 
 		if !retry || errors.Is(err, ErrBusy) || try == copyTries {
 			return fmt.Errorf("copy partition: %w", err)
 		}
-		if err := parallel.Pause(ctx, try); err != nil {
+		if err := calls.Pause(ctx, try); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/azpatterns/azpatterns/internal/cursor"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -36,12 +36,12 @@ func (r *merge[T, V]) cursor() (string, error) {
 		}
 	}
 	text, err := json.Marshal(p)
-	return cursor.Seal(text, r.shards.table, r.bounds()...), err
+	return pages.SealCursor(text, r.shards.table, r.bounds()...), err
 }
 
 // position decodes a cursor.
 func (r *merge[T, V]) position(text string) (p position[T, V], err error) {
-	c, ok := cursor.Open(text, r.bounds()...)
+	c, ok := pages.OpenCursor(text, r.bounds()...)
 	if !ok || !c.Of(r.shards.table) || text != "" && json.Unmarshal(c.Position, &p) != nil {
 		return p, patterns.ErrBadCursor
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/regions"
@@ -124,7 +124,7 @@ type seen struct {
 }
 
 // younger reports whether less than d has passed since the version was asked for.
-func (v *seen) younger(d time.Duration) bool { return servicetime.Elapsed(v.asked) < d }
+func (v *seen) younger(d time.Duration) bool { return calls.Elapsed(v.asked) < d }
 
 // current returns a version of the directory whose lease has not ended. When half of it has
 // passed, one call at a time reads the directory; if that fails, reads and writes continue to the

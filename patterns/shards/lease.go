@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
 )
 
 // read calls f with the account at which the partition is read, until the result is one of the
@@ -36,7 +35,7 @@ func (s *Shards) read(ctx context.Context, partition string, f func(string) erro
 func (s *Shards) readable(ctx context.Context, frozen func(*seen) bool) (*seen, error) {
 	d, err := s.current(ctx)
 	for began := time.Now(); err == nil && d.Closed > 0 && frozen(d); {
-		if servicetime.Elapsed(began) > d.Closed { // the run has probably died
+		if calls.Elapsed(began) > d.Closed { // the run has probably died
 			item := d.item
 			item.Value.Directory.Closed, item.Value.Directory.Run = 0, "" // no run made this version
 			item.Value.Directory.Version++
@@ -51,7 +50,7 @@ func (s *Shards) readable(ctx context.Context, frozen func(*seen) bool) (*seen, 
 
 // poll returns a later version of the directory, for a caller that waits for a move.
 func (s *Shards) poll(ctx context.Context, d *seen) (*seen, error) {
-	err := parallel.Sleep(ctx, d.Lease/8)
+	err := calls.Sleep(ctx, d.Lease/8)
 	if err == nil {
 		d, err = s.fresh(ctx)
 	}

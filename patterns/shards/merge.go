@@ -6,7 +6,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/azpatterns/azpatterns/internal/parallel"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/regions"
@@ -128,7 +128,7 @@ func (r *merge[T, V]) fill(ctx context.Context) error {
 				empty = append(empty, s)
 			}
 		}
-		err := parallel.Each(ctx, len(empty), max(len(empty), 1), func(ctx context.Context, i int) error {
+		err := calls.Each(ctx, len(empty), max(len(empty), 1), func(ctx context.Context, i int) error {
 			s := empty[i]
 			page, err := s.rowsOf.Page(ctx, s.filter, s.Cursor, &r.opts)
 			s.rows, s.next = page.Items, page.Cursor

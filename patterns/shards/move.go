@@ -13,8 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/parallel"
-	"github.com/azpatterns/azpatterns/internal/servicetime"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/govern"
@@ -190,7 +189,7 @@ func (m *run) do(ctx context.Context, d *seen, next layout) error {
 		unchanged := true
 		if d.Move.Open.compare(d.Move.Frozen) < 0 {
 			next = d.layout
-			next.Closed = minClosed + 4*servicetime.Elapsed(began)
+			next.Closed = minClosed + 4*calls.Elapsed(began)
 			if d, err = m.publish(ctx, d, next); err != nil {
 				return err
 			}
@@ -229,7 +228,7 @@ func (m *run) publish(ctx context.Context, d *seen, next layout) (*seen, error) 
 	if next.Move == nil || next.Closed > 0 {
 		return v, nil
 	}
-	return v, parallel.Sleep(ctx, next.Wait*9/8) // clocks need not run at the same speed
+	return v, calls.Sleep(ctx, next.Wait*9/8) // clocks need not run at the same speed
 }
 
 // mine returns an error unless v is still the version of the directory, or was until after the
@@ -293,7 +292,7 @@ func (m *run) keys(ctx context.Context, d *seen, from, to bound, f func(account 
 		return f(account, row)
 	}
 	members := d.members()
-	return parallel.Each(ctx, len(members), len(members), func(ctx context.Context, i int) error {
+	return calls.Each(ctx, len(members), len(members), func(ctx context.Context, i int) error {
 		rows, err := m.rows.of(members[i].Name)
 		if err != nil {
 			return err

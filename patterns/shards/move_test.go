@@ -15,7 +15,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -269,7 +268,7 @@ func TestALateTransactionOfACopyIsNotCarriedOut(t *testing.T) {
 		if to == home {
 			to = list[1].Name
 		}
-		b.Fault(fault.On("Table.Batch").Nth(1).LateRequest(30*time.Minute, time.Hour))
+		b.Fault(storagetest.On("Table.Batch").Nth(1).LateRequest(30*time.Minute, time.Hour))
 		harness.NoError(t, s.Pin(t.Context(), "p000", to, nil))
 		for r := range 3 {
 			harness.NoError(t, table.Delete(t.Context(), keys.Key{Partition: "p000", Row: fmt.Sprintf("r%03d", r)}, azcore.ETagAny))

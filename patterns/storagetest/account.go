@@ -7,9 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/fakeaccount"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 )
 
 const (
@@ -57,7 +56,7 @@ type Account struct {
 	once   sync.Once
 	core   *fakeaccount.Account
 	skew   time.Duration
-	faults *fault.Transport
+	faults *transport
 	t      testing.TB // to report misuse; nil outside of tests
 
 	mu      sync.Mutex
@@ -104,11 +103,11 @@ func (a *Account) open(opts *Options) {
 	key, _ := base64.StdEncoding.DecodeString(AccountKey) // a constant
 	a.core = fakeaccount.New(AccountName, key, request.Page{Rows: o.PageRows, Scan: o.PageScan, Boundary: o.PageBoundary}, o.ClockSkew)
 	a.skew = o.ClockSkew
-	a.faults = fault.Wrap(a.core, &fault.Options{Account: AccountName, Seed: o.Seed, LogLimit: o.LogLimit, ClockSkew: a.skew, Lost: lost})
+	a.faults = wrap(a.core, transportOptions{account: AccountName, seed: o.Seed, logLimit: o.LogLimit, clockSkew: a.skew})
 }
 
 // script returns the transport with the rules and the log.
-func (a *Account) script() *fault.Transport {
+func (a *Account) script() *transport {
 	a.once.Do(func() { a.open(nil) })
 	return a.faults
 }
@@ -118,7 +117,7 @@ func (a *Account) script() *fault.Transport {
 func (a *Account) restarted() *Account {
 	next := &Account{core: a.core, skew: a.skew, t: a.t}
 	next.once.Do(func() {
-		next.faults = fault.Wrap(a.script().Inner(), &fault.Options{Account: AccountName, Seed: a.Seed(), ClockSkew: a.skew, Lost: lost})
+		next.faults = wrap(a.script().Inner(), transportOptions{account: AccountName, seed: a.Seed(), clockSkew: a.skew})
 	})
 	return next
 }

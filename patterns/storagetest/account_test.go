@@ -16,7 +16,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -198,7 +197,7 @@ func TestTheOptionsOfTheCallerAreNotChanged(t *testing.T) {
 func TestTransportsCanBeNestedAndEachHasItsLog(t *testing.T) {
 	acct := storagetest.New(t)
 	table(t, acct, "people")
-	outer := fault.Wrap(acct.Transport(), nil)
+	outer := storagetest.Wrap(acct.Transport(), nil)
 	var opts aztables.ClientOptions
 	opts.Transport = outer
 	service, err := aztables.NewServiceClientFromConnectionString(acct.ConnectionString(), &opts)
@@ -207,7 +206,7 @@ func TestTransportsCanBeNestedAndEachHasItsLog(t *testing.T) {
 	}
 	client := service.NewClient("people")
 	put(t, client, "a", "1", "2", "3")
-	outer.Fault(fault.On("Table.Query").CutPage(1))
+	outer.Fault(storagetest.On("Table.Query").CutPage(1))
 	if keys, pages := rowKeys(t, client, nil); len(keys) != 3 || pages != 3 {
 		t.Errorf("%v in %d pages", keys, pages)
 	}

@@ -6,13 +6,7 @@ import (
 	"reflect"
 	"testing"
 	"time"
-
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 )
-
-// ErrKilled is the error of every storage call of a scenario of [CrashPoints] after the
-// death of its process, and the cause of the end of its context.
-var ErrKilled = fault.ErrKilled
 
 // CrashPoints tests that code which makes several requests survives the death of its
 // process at any of them.

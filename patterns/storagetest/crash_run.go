@@ -14,8 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 )
 
 // crash is one point at which a process may die.
@@ -44,14 +43,8 @@ func (c crash) String() string {
 
 // death returns how the process dies. inFlight is the longest time in which a late request
 // arrives.
-func (c crash) death(inFlight time.Duration) fault.Death {
-	switch c.when {
-	case after:
-		return fault.After
-	case late:
-		return fault.Late(c.arrives, inFlight)
-	}
-	return fault.Before
+func (c crash) death(inFlight time.Duration) death {
+	return death{when: c.when, requests: c.arrives, within: inFlight}
 }
 
 // isLate reports whether the last process that the plan kills dies with a request in flight.
@@ -67,8 +60,8 @@ type crashTest struct {
 	arms     bool // the scenario calls Arm
 }
 
-// outcome is the result of one run.
-type outcome struct {
+// result is the result of one run.
+type result struct {
 	calls  []string // of the last process that was not killed, which may be killed next
 	died   bool     // at the last point of the plan
 	passed bool
@@ -76,7 +69,7 @@ type outcome struct {
 
 // explore runs the processes that die according to the plan, and the one that then
 // survives. It continues with plans in which that process dies at each of its calls.
-func (c *crashTest) explore(t *testing.T, plan []crash) outcome {
+func (c *crashTest) explore(t *testing.T, plan []crash) result {
 	deeper := len(plan) == 0 || len(plan) == 1 && c.recover != nil && !isLate(plan)
 	o := c.subtest(t, plan, deeper)
 	if !deeper || !o.passed || len(plan) > 0 && !o.died {
@@ -138,7 +131,7 @@ func (c *crashTest) arrival(plan []crash, calls int) int {
 // subtest runs the plan as a subtest. If go test -run has not selected it and counted is
 // true, it runs the plan nevertheless, without a check and without reports, because its
 // calls determine further subtests.
-func (c *crashTest) subtest(t *testing.T, plan []crash, counted bool) (o outcome) {
+func (c *crashTest) subtest(t *testing.T, plan []crash, counted bool) (o result) {
 	picked := false
 	o.passed = t.Run(nameOf(plan), func(t *testing.T) {
 		picked = true
@@ -158,7 +151,7 @@ type quiet struct{ testing.TB }
 func (quiet) Errorf(string, ...any) {}
 
 // run runs all processes, and then check, on one storage.
-func (c *crashTest) run(t testing.TB, plan []crash, o *outcome, check func(*Account)) {
+func (c *crashTest) run(t testing.TB, plan []crash, o *result, check func(*Account)) {
 	var chapters story
 	acct := Start(&c.account)
 	acct.t = t

@@ -15,7 +15,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -117,8 +116,8 @@ func TestALateRequestArrivesThroughASocket(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	script := fault.Wrap(http.DefaultClient, nil)
-	if err := script.Fault(fault.On("Table.Insert").LateRequest(0, 0)); err != nil {
+	script := storagetest.Wrap(http.DefaultClient, nil)
+	if err := script.Fault(storagetest.On("Table.Insert").LateRequest(0, 0)); err != nil {
 		t.Fatal(err)
 	}
 	opts := once()

@@ -1,16 +1,15 @@
 package storagetest
 
 import (
+	"fmt"
+	"net/http"
 	"strings"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 )
-
-// Key addresses one row of a table.
-type Key struct{ Partition, Row string }
 
 // Request is an entry of the log. Each try of the SDK is a request and has its own entry.
 type Request struct {
@@ -24,7 +23,7 @@ type Request struct {
 	Resource, Name string
 
 	// Rows are the keys of the rows that the request addresses, empty for a query.
-	Rows []Key
+	Rows []keys.Key
 
 	// Status is the HTTP status, 0 without a reply. A batch that failed has status
 	// 202; Code and Inner are then the code and the status of the operation that
@@ -45,45 +44,60 @@ type Request struct {
 	Sent  bool   // it reached the service, unlike a lost or refused request
 }
 
-// logged returns the public form of an entry.
-func logged(q fault.Request) Request {
-	var rows []Key
-	if q.Rows != nil {
-		rows = make([]Key, len(q.Rows))
-		for i, k := range q.Rows {
-			rows[i] = Key(k)
-		}
+// record adds what the service reports, and the reply.
+func (q *Request) record(result *request.Result, res *http.Response) {
+	q.Status = res.StatusCode
+	q.ReplyBytes = max(res.ContentLength, 0)
+	q.Returned, q.Scanned, q.Written = result.Returned, result.Scanned, result.Written
+	q.Code = result.Code
+	if q.Code == "" {
+		q.Code = res.Header.Get("X-Ms-Error-Code")
 	}
-	region := Primary
-	if q.Secondary {
-		region = Secondary
-	}
-	return Request{
-		Region: region,
-		Seq:    q.Seq, Service: string(q.Service), Op: string(q.Op), Start: q.Start,
-		Resource: q.Resource, Name: q.Name, Rows: rows,
-		Status: q.Status, Inner: q.Inner, Code: q.Code,
-		RequestBytes: q.RequestBytes, ReplyBytes: q.ReplyBytes,
-		Returned: q.Returned, Scanned: q.Scanned, Written: q.Written,
-		Fault: q.Fault, Err: q.Err, Sent: q.Sent,
+	if result.Status != 0 && result.Status != res.StatusCode {
+		q.Inner = result.Status
 	}
 }
 
-// String returns one line: number, operation, resource, status, code, rows and bytes. It
-// contains keys, so it is for tests, not for production logs.
+// String returns one line: number, operation, resource, status, code, rows and bytes.
+// It contains keys, so it is for tests, not for production logs.
 func (q Request) String() string {
-	rows := make([]request.Key, len(q.Rows))
-	for i, k := range q.Rows {
-		rows[i] = request.Key(k)
+	var b strings.Builder
+	fmt.Fprintf(&b, "#%d %s", q.Seq, q.Op)
+	if q.Region == Secondary {
+		b.WriteString(" secondary")
 	}
-	return fault.Request{
-		Secondary: q.Region == Secondary,
-		Seq:       q.Seq, Op: op.Op(q.Op), Resource: q.Resource, Name: q.Name, Rows: rows,
-		Status: q.Status, Inner: q.Inner, Code: q.Code,
-		RequestBytes: q.RequestBytes, ReplyBytes: q.ReplyBytes,
-		Returned: q.Returned, Scanned: q.Scanned, Written: q.Written,
-		Fault: q.Fault, Err: q.Err,
-	}.String()
+	if q.Resource != "" {
+		fmt.Fprintf(&b, " %s", q.Resource)
+	}
+	if q.Name != "" {
+		fmt.Fprintf(&b, "/%s", q.Name)
+	}
+	switch len(q.Rows) {
+	case 0:
+	case 1:
+		fmt.Fprintf(&b, " (%q, %q)", q.Rows[0].Partition, q.Rows[0].Row)
+	default:
+		fmt.Fprintf(&b, " (%q, %q …) %d rows", q.Rows[0].Partition, q.Rows[0].Row, len(q.Rows))
+	}
+	switch {
+	case q.Status != 0:
+		fmt.Fprintf(&b, " -> %d", q.Status)
+		if q.Inner != 0 {
+			fmt.Fprintf(&b, " of which %d", q.Inner)
+		}
+	case q.Err != nil:
+		fmt.Fprintf(&b, " -> %v", q.Err)
+	default:
+		b.WriteString(" -> in progress")
+	}
+	if q.Code != "" {
+		fmt.Fprintf(&b, " %s", q.Code)
+	}
+	fmt.Fprintf(&b, " [returned %d scanned %d written %d, %d B up %d B down]", q.Returned, q.Scanned, q.Written, q.RequestBytes, q.ReplyBytes)
+	if q.Fault != "" {
+		fmt.Fprintf(&b, " fault %s", q.Fault)
+	}
+	return b.String()
 }
 
 // Log is a list of requests in the order in which they were sent.
@@ -91,14 +105,7 @@ type Log []Request
 
 // Log returns the requests so far, including retries by the SDK. [Options].LogLimit limits
 // their number.
-func (a *Account) Log() Log {
-	entries := a.script().Log()
-	l := make(Log, len(entries))
-	for i, q := range entries {
-		l[i] = logged(q)
-	}
-	return l
-}
+func (a *Account) Log() Log { return a.script().Log() }
 
 // ResetLog empties the log.
 func (a *Account) ResetLog() { a.script().ResetLog() }

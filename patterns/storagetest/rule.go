@@ -1,14 +1,11 @@
 package storagetest
 
 import (
-	"errors"
 	"fmt"
 	"math"
-	"syscall"
-	"time"
+	"strings"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 )
 
 // Forever is an argument of [Rule.Times] that means without limit.
@@ -23,109 +20,144 @@ const Forever = math.MaxInt
 //
 // An invalid argument, such as 0 for Nth, is reported by [Account.Fault]. A Rule is safe
 // for concurrent use.
-type Rule struct{ rule fault.Rule }
+type Rule struct {
+	pattern     string
+	resource    string
+	where       func(Request) bool
+	first       int // the first matching request it acts on, from 1
+	times       int // 0 means without limit
+	probability float64
+	effect      effect
+	err         error
+}
 
 // On returns a rule for the operations that pattern names: the name of an operation, or a
 // pattern of path.Match, such as "Table.Batch", "Table.*" or "*". The package
 // documentation lists the operations.
-func On(pattern string) Rule { return Rule{fault.On(pattern)} }
+func On(pattern string) Rule {
+	r := Rule{pattern: pattern, first: 1, probability: 1}
+	return r.require(op.Named(pattern), ": no operation has this name; one is %q", op.TableInsert)
+}
+
+// require records an error unless ok is true. An invalid rule would never act, and a test
+// that relies on it would pass.
+func (r Rule) require(ok bool, format string, args ...any) Rule {
+	if !ok && r.err == nil {
+		r.err = fmt.Errorf("%v"+format, append([]any{r}, args...)...)
+	}
+	return r
+}
 
 // Nth restricts the rule to the n-th matching request, from 1. With Times, that is the
 // first of several.
-func (r Rule) Nth(n int) Rule { return Rule{r.rule.Nth(n)} }
+func (r Rule) Nth(n int) Rule {
+	r = r.require(n >= 1, ".Nth(%d): the first request is 1", n)
+	r.first = n
+	if r.times == 0 {
+		r.times = 1
+	}
+	return r
+}
 
 // Times restricts the rule to k matching requests, from the first or from the one that
 // Nth selects. See [Forever].
-func (r Rule) Times(k int) Rule { return Rule{r.rule.Times(k)} }
+func (r Rule) Times(k int) Rule {
+	r = r.require(k >= 1, ".Times(%d) never acts", k)
+	r.times = k
+	return r
+}
 
 // Resource restricts the rule to one table, queue or container, in any case.
-func (r Rule) Resource(name string) Rule { return Rule{r.rule.Resource(name)} }
+func (r Rule) Resource(name string) Rule {
+	r.resource = name
+	return r
+}
 
 // Where restricts the rule to requests for which f returns true. f receives what is known
 // before the request is carried out, including the Rows of an insert or a batch. The fields
 // that describe the reply are zero. f is called with a lock held: it must be fast, and must
 // not use the account or its log. A rule with a Where needs no effect.
 func (r Rule) Where(f func(Request) bool) Rule {
-	if f == nil {
-		return Rule{r.rule.Where(nil)}
-	}
-	return Rule{r.rule.Where(func(q fault.Request) bool { return f(logged(q)) })}
+	r.where = f
+	return r
 }
 
 // Probability makes the rule act on each matching request with probability p, from 0 to 1.
 // [Options].Seed makes the result repeatable. A request on which the rule does not act
 // counts for Nth, but not for Times.
-func (r Rule) Probability(p float64) Rule { return Rule{r.rule.Probability(p)} }
-
-// LoseRequest loses the request before it is carried out. The sender receives a [*LostError].
-func (r Rule) LoseRequest() Rule { return Rule{r.rule.LoseRequest()} }
-
-// LoseReply carries the request out and loses the reply. The sender receives a [*LostError],
-// as for LoseRequest.
-func (r Rule) LoseReply() Rule { return Rule{r.rule.LoseReply()} }
-
-// LateRequest makes the request arrive late, as an attempt that the client abandoned does.
-// The sender immediately receives a [*LostError], as for LoseRequest. The request, with its
-// headers and its complete body, is carried out after a delay from min to max, which
-// [Options].Seed determines; for a fixed delay, min and max are equal. It arrives even if the
-// context of the sender has ended or, in [CrashPoints], its process was killed. A request that
-// was signed more than 15 minutes before it arrives is refused, as in the service.
-//
-// A late request that is due is carried out just before the next request that reaches the
-// account, with the time at which it was due, and [Account.Arrive] carries out all of them.
-// So without further requests it has no visible effect, and no goroutine waits for it.
-//
-// The log contains one entry for the attempt. When it has arrived, Sent is true, Status, Code
-// and Written describe the reply, which is not delivered, and Fault contains ".Arrived". The
-// Fault of the request before which it arrived contains ".After".
-func (r Rule) LateRequest(min, max time.Duration) Rule { return Rule{r.rule.LateRequest(min, max)} }
-
-// Status replies with an error of the service, for example Status(503, "ServerBusy"), and
-// does not carry the request out. The status is from 300 to 599.
-func (r Rule) Status(status int, code string) Rule { return Rule{r.rule.Status(status, code)} }
-
-// Twice carries the request out two times in succession, as if the network had duplicated
-// it. The sender receives the second reply.
-func (r Rule) Twice() Rule { return Rule{r.rule.Twice()} }
-
-// CutReply carries the request out and truncates the body of the reply to n bytes. Reading
-// beyond them fails with io.ErrUnexpectedEOF.
-func (r Rule) CutReply(n int64) Rule { return Rule{r.rule.CutReply(n)} }
-
-// Delay waits before the request is sent. If the context ends first, the request is not
-// carried out. A request that was signed more than 15 minutes before it arrives is
-// refused, as in the service.
-func (r Rule) Delay(d time.Duration) Rule { return Rule{r.rule.Delay(d)} }
-
-// DelayReply waits after the request is carried out, before the reply is delivered, but
-// not longer than until the context ends.
-func (r Rule) DelayReply(d time.Duration) Rule { return Rule{r.rule.DelayReply(d)} }
-
-// ShortPage limits the page that a query or a list returns to n results, with a token.
-func (r Rule) ShortPage(n int) Rule { return Rule{r.rule.ShortPage(n)} }
-
-// EmptyPage makes a query or a list return an empty page, with a token for the page that
-// was requested. EmptyPage does not apply to the request with that token, so a rule for all
-// queries inserts one empty page before each page.
-func (r Rule) EmptyPage() Rule { return Rule{r.rule.EmptyPage()} }
-
-// CutPage ends the page of a query or a list after n results were examined, as the service
-// does after five seconds. The page contains what was found so far, which may be nothing.
-func (r Rule) CutPage(n int) Rule { return Rule{r.rule.CutPage(n)} }
-
-// BoundaryPage ends the page of a Table.Query at the end of a partition, with a token.
-func (r Rule) BoundaryPage() Rule { return Rule{r.rule.BoundaryPage()} }
-
-// NoMessages makes a Queue.Get or Queue.Peek return no message, even if messages are
-// visible. The messages stay visible.
-func (r Rule) NoMessages() Rule { return Rule{r.rule.NoMessages()} }
-
-// Redeliver delivers the messages of a Queue.Get twice: the next Get from the same queue
-// returns the same reply, including its pop receipts.
-func (r Rule) Redeliver() Rule { return Rule{r.rule.Redeliver()} }
+func (r Rule) Probability(p float64) Rule {
+	r = r.require(p >= 0 && p <= 1, ".Probability(%g): it is from 0 to 1", p)
+	r.probability = p
+	return r
+}
 
 // String returns the Go expression for the rule.
-func (r Rule) String() string { return r.rule.String() }
+func (r Rule) String() string {
+	var b text
+	b.add(true, "On(%q)", r.pattern)
+	b.add(r.resource != "", ".Resource(%q)", r.resource)
+	b.add(r.where != nil, ".Where(func)")
+	b.add(r.first > 1 || r.times == 1, ".Nth(%d)", r.first)
+	b.add(r.times > 1 && r.times < Forever, ".Times(%d)", r.times)
+	b.add(r.times == Forever, ".Times(Forever)")
+	b.add(r.probability < 1, ".Probability(%g)", r.probability)
+	b.WriteString(r.effect.String())
+	return b.String()
+}
+
+// text builds a string from optional parts.
+type text struct{ strings.Builder }
+
+func (t *text) add(use bool, format string, args ...any) {
+	if use {
+		fmt.Fprintf(t, format, args...)
+	}
+}
+
+// check returns an error if the rule is invalid: if a method had an invalid argument, if it
+// has no operation or no effect, or if its operations cannot have its effect. A rule with a
+// Where needs no effect, because Where may observe requests.
+func (r Rule) check() error {
+	switch {
+	case r.err != nil:
+		return r.err
+	case r.pattern == "":
+		return fmt.Errorf("a rule without an operation: use On")
+	case !r.effect.set && r.where == nil:
+		return fmt.Errorf("%v has no effect: add .LoseReply() or another", r)
+	}
+	return r.checkEffect()
+}
+
+// matches reports whether the rule applies to this request.
+func (r *Rule) matches(q *Request) bool {
+	if !op.Op(q.Op).Matches(r.pattern) {
+		return false
+	}
+	if r.resource != "" && !strings.EqualFold(r.resource, q.Resource) {
+		return false
+	}
+	return r.where == nil || r.where(*q)
+}
+
+// counted is a rule in use, with its counts.
+type counted struct {
+	Rule
+	seen, acted int
+}
+
+// acts counts a request that matches, and reports whether the rule acts on it.
+func (c *counted) acts(chance func() float64) bool {
+	c.seen++
+	if c.seen < c.first || c.times > 0 && c.acted >= c.times {
+		return false
+	}
+	if c.probability < 1 && chance() >= c.probability {
+		return false
+	}
+	c.acted++
+	return true
+}
 
 // Fault adds rules. They count requests from now on.
 //
@@ -134,11 +166,7 @@ func (r Rule) String() string { return r.rule.String() }
 // Where, or if its operations cannot have its effect. On an account of [New] or
 // [CrashPoints] the error also fails the test, which could otherwise pass without the fault.
 func (a *Account) Fault(rules ...Rule) error {
-	scripted := make([]fault.Rule, len(rules))
-	for i, r := range rules {
-		scripted[i] = r.rule
-	}
-	err := a.script().Fault(scripted...)
+	err := a.script().Fault(rules...)
 	if err == nil {
 		return nil
 	}
@@ -156,17 +184,3 @@ func (a *Account) ClearFaults() { a.script().Clear() }
 // Arrive carries out every late request that is pending, due or not, in the order in which
 // they are due, and returns how many these were. See [Rule.LateRequest].
 func (a *Account) Arrive() int { return a.script().Arrive() }
-
-// LostError is the error that the sender of a request receives if the request or its reply
-// was lost. It matches syscall.ECONNRESET, like the error of a broken connection, and does
-// not show whether the request was carried out. The SDK retries the request.
-type LostError struct {
-	Op string // the operation, such as "Table.Insert"
-}
-
-func (e *LostError) Error() string { return e.Op + ": " + fault.ErrLost.Error() }
-
-// Unwrap returns an error that matches syscall.ECONNRESET.
-func (e *LostError) Unwrap() error { return errors.Join(fault.ErrLost, syscall.ECONNRESET) }
-
-func lost(o op.Op) error { return &LostError{string(o)} }

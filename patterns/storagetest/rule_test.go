@@ -56,12 +56,15 @@ func TestARuleThatCanNeverActIsAnErrorAndFailsTheTest(t *testing.T) {
 }
 
 func TestTheStringOfARuleIsAGoExpression(t *testing.T) {
-	r := storagetest.On("Table.Query").Resource("people").Nth(3).Times(2).Probability(0.5).Delay(time.Second).
-		DelayReply(time.Minute).ShortPage(4).CutPage(5).BoundaryPage().EmptyPage().CutReply(7)
-	const want = `On("Table.Query").Resource("people").Nth(3).Times(2).Probability(0.5).Delay(1s).DelayReply(1m0s)` +
-		`.ShortPage(4).CutPage(5).BoundaryPage().EmptyPage().CutReply(7)`
-	if r.String() != want {
-		t.Errorf("%s", r)
+	for want, r := range map[string]storagetest.Rule{
+		`On("Table.Query").Resource("people").Nth(3).Times(2).Probability(0.5).Delay(1s).DelayReply(1m0s)` +
+			`.ShortPage(4).CutPage(5).BoundaryPage().EmptyPage().CutReply(7)`: storagetest.On("Table.Query").Resource("people").
+			Nth(3).Times(2).Probability(0.5).Delay(time.Second).DelayReply(time.Minute).ShortPage(4).CutPage(5).BoundaryPage().EmptyPage().CutReply(7),
+		`On("Table.Batch").Delay(1s).Status(503, "ServerBusy")`: storagetest.On("Table.Batch").Delay(time.Second).Status(503, "ServerBusy"),
+	} {
+		if r.String() != want {
+			t.Errorf("%s", r)
+		}
 	}
 }
 
@@ -99,8 +102,10 @@ func TestZeroValuesWork(t *testing.T) {
 
 func TestACountOfAnUnknownOperationIsNotZero(t *testing.T) {
 	log := storagetest.Log{{Op: "Table.Insert", Returned: 1, Scanned: 2}, {Op: "Queue.Get", Returned: 3, Scanned: 4}}
-	if n := log.Count("Tabel.*"); n != -1 {
-		t.Errorf("Count returns %d", n)
+	for _, pattern := range []string{"", "Tabel.*", "Table.Qeury"} {
+		if n := log.Count(pattern); n != -1 {
+			t.Errorf("Count(%q) returns %d", pattern, n)
+		}
 	}
 	if log.Count("*") != 2 || log.Count("Blob.*") != 0 || len(log.Only("Queue.*")) != 1 || log.Returned() != 4 || log.Scanned() != 6 || fmt.Sprint(log.Ops()) != "[Table.Insert Queue.Get]" {
 		t.Errorf("%v", log)

@@ -9,8 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/op"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/request"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 )
 
 // Handler returns a handler that serves the account, for the caller's own server. The host

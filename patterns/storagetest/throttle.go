@@ -3,7 +3,7 @@ package storagetest
 import (
 	"cmp"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/fakeaccount"
 )
 
 // Targets are how much an account accepts per second, see [Account.Throttle]. Zero means the

@@ -11,10 +11,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
@@ -194,7 +194,7 @@ func TestAReaderNeverSeesAMixOfVersions(t *testing.T) {
 				name := harness.UniqueName()
 				b.NamedTable(t, name)
 				b.ClearFaults()
-				b.Fault(fault.On("Table.Query").ShortPage(rapid.IntRange(1, 4).Draw(r, "page")))
+				b.Fault(storagetest.On("Table.Query").ShortPage(rapid.IntRange(1, 4).Draw(r, "page")))
 				plain := rapid.Bool().Draw(r, "plain")
 				writer := open[properties](t, b.Direct(t, name), &wideentity.Options{Parts: 5, Plain: plain})
 				if limit := rapid.SampledFrom([]int{smallBatch, 4 << 20}).Draw(r, "limit"); !plain {

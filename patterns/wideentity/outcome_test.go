@@ -5,10 +5,10 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
@@ -61,7 +61,7 @@ func TestAWriteSucceedsIfItsResponseIsLost(t *testing.T) {
 						harness.Must(table.Insert(t.Context(), year, &c.before))(t)
 					}
 					b.ClearFaults()
-					b.Fault(fault.On("Table.Batch").Nth(n + 1).LoseReply())
+					b.Fault(storagetest.On("Table.Batch").Nth(n + 1).LoseReply())
 					if err := c.run(t, table); err != nil {
 						t.Fatalf("response %d lost: %v", n+1, err)
 					}
@@ -88,14 +88,14 @@ func TestAnOutcomeThatTheHeadDoesNotShowIsUnknown(t *testing.T) {
 		table := open[properties](t, b.Table(t), nil)
 		v := properties{"A": "a"}
 		item := harness.Must(table.Insert(t.Context(), year, &v))(t)
-		b.Fault(fault.On("Table.Batch").LoseReply(), fault.On("Table.Get").LoseRequest())
+		b.Fault(storagetest.On("Table.Batch").LoseReply(), storagetest.On("Table.Get").LoseRequest())
 		item.Value = properties{"A": "b"}
 		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrConflict) {
 			t.Errorf("the head cannot be read: %v", err)
 		}
 		b.ClearFaults()
 		item = harness.Must(table.Get(t.Context(), year))(t)
-		b.Fault(fault.On("Table.Batch").LoseReply())
+		b.Fault(storagetest.On("Table.Batch").LoseReply())
 		if err := table.Delete(t.Context(), year, item.ETag); !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("the entity does not exist: %v", err)
 		}
@@ -105,12 +105,12 @@ func TestAnOutcomeThatTheHeadDoesNotShowIsUnknown(t *testing.T) {
 // An attempt that got no response may still arrive at the service.
 func TestOnlyAResponseProvesThatAWriteWasNotApplied(t *testing.T) {
 	for what, c := range map[string]struct {
-		rule    fault.Rule
+		rule    storagetest.Rule
 		unknown bool
 	}{
-		"refused":     {fault.On("Table.Batch").Status(503, "ServerBusy"), false},
-		"failed":      {fault.On("Table.Batch").Status(500, "InternalError"), false},
-		"no response": {fault.On("Table.Batch").LoseRequest(), true},
+		"refused":     {storagetest.On("Table.Batch").Status(503, "ServerBusy"), false},
+		"failed":      {storagetest.On("Table.Batch").Status(500, "InternalError"), false},
+		"no response": {storagetest.On("Table.Batch").LoseRequest(), true},
 	} {
 		t.Run(what, func(t *testing.T) {
 			harness.Run(t, func(t *testing.T, b *harness.Backend) {
@@ -181,7 +181,7 @@ func TestTheHeadShowsThatOtherClientsMadeTheChange(t *testing.T) {
 				if c.exists {
 					item = harness.Must(other.Insert(t.Context(), year, &theirs))(t)
 				}
-				b.Fault(fault.On("Table.Batch").Nth(1).LoseRequest())
+				b.Fault(storagetest.On("Table.Batch").Nth(1).LoseRequest())
 				lost := false
 				table := open[properties](t, b.AfterEachTry(t, name, func(int) {
 					if last := b.Requests()[len(b.Requests())-1]; lost || last.Op != "Table.Batch" {
@@ -213,7 +213,7 @@ func TestAStagedWriteThatFailsBeforeItsHeadIsNotApplied(t *testing.T) {
 		small, big := properties{"A": "a"}, large("x")
 		item := harness.Must(table.Insert(t.Context(), year, &small))(t)
 		for n := 1; n <= 2; n++ {
-			b.Fault(fault.On("Table.Batch").Nth(n).Times(fault.Forever).LoseRequest())
+			b.Fault(storagetest.On("Table.Batch").Nth(n).Times(storagetest.Forever).LoseRequest())
 			item.Value = big
 			if _, err := table.Replace(t.Context(), item); err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) {
 				t.Errorf("transaction %d: %v", n, err)

@@ -12,10 +12,10 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
@@ -339,7 +339,7 @@ func TestAPlainEntityOfSeveralPagesIsReadAgainIfARowChanged(t *testing.T) {
 		b.NamedTable(t, name)
 		direct := b.Direct(t, name)
 		want := storeYear(t, direct)
-		b.Fault(fault.On("Table.Query").ShortPage(1))
+		b.Fault(storagetest.On("Table.Query").ShortPage(1))
 		n := 0
 		table := open[properties](t, b.AfterEachTry(t, name, func(int) {
 			if n++; n == 2 {

@@ -2,8 +2,8 @@ package wideentity_test
 
 import (
 	"errors"
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 	"testing"
 )
@@ -13,8 +13,8 @@ func TestPagesMayHaveAnySize(t *testing.T) {
 		table := open[properties](t, b.Table(t), nil)
 		v := days(500)
 		harness.Must(table.Insert(t.Context(), year, &v))(t)
-		for _, rule := range []fault.Rule{
-			fault.On("Table.Query").ShortPage(1), fault.On("Table.Query").ShortPage(5), fault.On("Table.Query").EmptyPage(),
+		for _, rule := range []storagetest.Rule{
+			storagetest.On("Table.Query").ShortPage(1), storagetest.On("Table.Query").ShortPage(5), storagetest.On("Table.Query").EmptyPage(),
 		} {
 			b.ClearFaults()
 			b.Fault(rule)

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/fakeaccount/fault"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
@@ -20,7 +20,7 @@ func TestAStagedWriteWhoseMarkerWasSweptFailsAndChangesNothing(t *testing.T) {
 // An earlier attempt of the transaction that changes the head was answered with an error.
 func TestAStagedWriteWhoseMarkerWasSweptIsAConflictAfterAnErrorOfTheServer(t *testing.T) {
 	testSweptMarker(t, func(b *harness.Backend) {
-		b.Fault(fault.On("Table.Batch").Where(func(q fault.Request) bool {
+		b.Fault(storagetest.On("Table.Batch").Where(func(q storagetest.Request) bool {
 			return strings.Contains(fmt.Sprint(q.Rows), year.Row+"_00")
 		}).Nth(1).Status(500, "InternalError"))
 	})
@@ -89,7 +89,7 @@ func abandon(t *testing.T, b *harness.Backend, name string) {
 	table := open[properties](t, b.Service(t).NewClient(name), nil)
 	wideentity.SetBatchBytes(table, smallBatch)
 	v := large("x")
-	b.Fault(fault.On("Table.Batch").Nth(2).Times(fault.Forever).LoseRequest())
+	b.Fault(storagetest.On("Table.Batch").Nth(2).Times(storagetest.Forever).LoseRequest())
 	if _, err := table.Insert(t.Context(), year, &v); err == nil {
 		t.Fatal("the write was not abandoned")
 	}
@@ -101,7 +101,7 @@ func TestASweepWhoseReplyIsLostSucceeds(t *testing.T) {
 		name := harness.UniqueName()
 		b.NamedTable(t, name)
 		abandon(t, b, name)
-		b.Fault(fault.On("Table.Delete").Nth(1).LoseReply(), fault.On("Table.Batch").Nth(1).LoseReply())
+		b.Fault(storagetest.On("Table.Delete").Nth(1).LoseReply(), storagetest.On("Table.Batch").Nth(1).LoseReply())
 		if r := sweepNow(t, open[properties](t, b.Service(t).NewClient(name), nil), year); r.Deleted == 0 {
 			t.Errorf("%+v", r)
 		}
@@ -126,7 +126,7 @@ func TestALateRequestOfASweepDeletesNoRowThatWasInsertedAgain(t *testing.T) {
 		}), nil)
 		wideentity.SetBatchBytes(table, smallBatch)
 		v := large("x")
-		b.Fault(fault.On("Table.Batch").Nth(1).LoseReply(), fault.On("Table.Batch").Nth(2).LateRequest(time.Hour, time.Hour))
+		b.Fault(storagetest.On("Table.Batch").Nth(1).LoseReply(), storagetest.On("Table.Batch").Nth(2).LateRequest(time.Hour, time.Hour))
 		harness.Must(table.Insert(t.Context(), year, &v))(t)
 		if b.Arrive() != 1 {
 			t.Error("no request of the sweep was late")

@@ -1,7 +1,7 @@
-// Records the requests that the packages send, signed with the key of the tests in internal/fakeaccount/auth, and writes
+// Records the requests that the packages send, signed with the key of the tests in patterns/storagetest/internal/auth, and writes
 // them as JSON, one per line. To record them again, run in this folder:
 //
-//	npm ci && node record.cjs > ../../fakeaccount/auth/testdata/javascript.json
+//	npm ci && node record.cjs > ../../../patterns/storagetest/internal/auth/testdata/javascript.json
 "use strict";
 
 const http = require("node:http");

@@ -1,0 +1,123 @@
+package table
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
+)
+
+// entity is the body of a write: the keys, if it contains them, and the properties that are
+// not null.
+type entity struct {
+	partition, row       string
+	hasPartition, hasRow bool
+	props                []property
+}
+
+// parseEntity reads the body of a write, and checks what can be checked without the
+// stored row.
+func parseEntity(r *request.Request) (entity, *reply.Error) {
+	var e entity
+	members, ok := r.Object()
+	if !ok {
+		return e, errInvalidInput
+	}
+	if duplicate(members) {
+		return e, errDuplicateProp
+	}
+	e.props = make([]property, 0, len(members))
+	for _, m := range members {
+		if err := e.add(m, members); err != nil {
+			return e, err
+		}
+	}
+	if len(e.props) > maxProperties {
+		return e, errTooManyProps
+	}
+	return e, nil
+}
+
+func (e *entity) add(m request.Member, all []request.Member) *reply.Error {
+	switch m.Name {
+	case "PartitionKey", "RowKey":
+		return e.addKey(m)
+	case "Timestamp":
+		return nil // only the service sets it
+	}
+	if strings.HasPrefix(m.Name, "odata.") || strings.Contains(m.Name, "@odata.") {
+		return nil
+	}
+	if err := checkName(m.Name); err != nil {
+		return err
+	}
+	if m.Kind == request.NullValue {
+		return nil // a null is never stored
+	}
+	note, err := annotation(m.Name, all)
+	if err != nil {
+		return err
+	}
+	value, err := valueOf(m, note)
+	if err != nil {
+		return err
+	}
+	e.props = append(e.props, property{m.Name, value})
+	return nil
+}
+
+func (e *entity) addKey(m request.Member) *reply.Error {
+	switch m.Kind {
+	case request.NullValue:
+		return nil
+	case request.StringValue:
+	default:
+		return errInvalidInput
+	}
+	if err := request.CheckKey(m.Text); err != nil {
+		return err
+	}
+	if m.Name == "PartitionKey" {
+		e.partition, e.hasPartition = m.Text, true
+	} else {
+		e.row, e.hasRow = m.Text, true
+	}
+	return nil
+}
+
+const noteSuffix = "@odata.type"
+
+func annotation(name string, all []request.Member) (string, *reply.Error) {
+	for i := range all {
+		n := all[i].Name
+		if len(n) == len(name)+len(noteSuffix) && n[:len(name)] == name && n[len(name):] == noteSuffix {
+			if all[i].Kind != request.StringValue {
+				return "", errInvalidInput
+			}
+			return all[i].Text, nil
+		}
+	}
+	return "", nil
+}
+
+// duplicate reports whether a name occurs twice. A small number of members is compared
+// pairwise, which needs no memory.
+func duplicate(members []request.Member) bool {
+	if len(members) > 32 {
+		names := make([]string, len(members))
+		for i, m := range members {
+			names[i] = m.Name
+		}
+		slices.Sort(names)
+		return len(slices.Compact(names)) < len(members)
+	}
+	for i := range members {
+		for j := range i {
+			if members[i].Name == members[j].Name {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,258 @@
+package xmlservice
+
+import (
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
+)
+
+// Properties are settings of a service: logging, metrics, CORS. They are stored and
+// returned, and have no other effect.
+// https://learn.microsoft.com/rest/api/storageservices/set-queue-service-properties
+type Properties struct {
+	roots map[string]*Node
+}
+
+// rootOrder is the order of the elements in a reply; false marks those that
+// only the Blob service has.
+var rootOrder = []struct {
+	name   string
+	shared bool
+}{
+	{"Logging", true}, {"HourMetrics", true}, {"MinuteMetrics", true}, {"Cors", true},
+	{"DefaultServiceVersion", false}, {"DeleteRetentionPolicy", false}, {"StaticWebsite", false},
+}
+
+// Settings are the current Properties of a service. The zero value is that of a new
+// account. It is safe for concurrent use.
+type Settings struct {
+	mu  sync.Mutex
+	now Properties
+}
+
+// XML returns the document of a Get Service Properties reply.
+func (s *Settings) XML(blob bool) *XML {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now.xml(blob)
+}
+
+// Merge replaces the elements that newer contains.
+func (s *Settings) Merge(newer Properties) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.now.roots == nil {
+		s.now.roots = map[string]*Node{}
+	}
+	maps.Copy(s.now.roots, newer.roots)
+}
+
+// Copy reads the settings, and returns a function that stores them in to.
+func (s *Settings) Copy(to *Settings) func() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	read := Properties{maps.Clone(s.now.roots)}
+	return func() {
+		to.mu.Lock()
+		defer to.mu.Unlock()
+		to.now = read
+	}
+}
+
+// Settings carries out Get and Set Service Properties.
+func (c *Call) Settings(s *Settings, blob bool) *reply.Error {
+	switch c.Method {
+	case http.MethodGet:
+		c.XML(http.StatusOK, s.XML(blob))
+	case http.MethodPut:
+		body, e := c.Body(MaxDocument)
+		if e != nil {
+			return e
+		}
+		p, e := ParseProperties(body, blob)
+		if e != nil {
+			return e
+		}
+		s.Merge(p)
+		c.Empty(http.StatusAccepted)
+	default:
+		return reply.UnsupportedVerb()
+	}
+	return nil
+}
+
+// ParseProperties parses the body of a Set Service Properties request. Elements that are
+// omitted keep their settings, see [Settings.Merge].
+func ParseProperties(body []byte, blob bool) (Properties, *reply.Error) {
+	var p Properties
+	root, e := ParseXML(body, "StorageServiceProperties")
+	if e != nil {
+		return p, e
+	}
+	if len(root.Children) == 0 {
+		return p, reply.InvalidXML("It has no element.")
+	}
+	p.roots = map[string]*Node{}
+	for _, k := range root.Children {
+		known := false
+		for _, r := range rootOrder {
+			known = known || r.name == k.Name && (r.shared || blob)
+		}
+		if !known {
+			return p, reply.UnknownXML(k.Name)
+		}
+		if p.roots[k.Name] != nil {
+			return p, reply.InvalidXML("There are two elements " + k.Name + ".")
+		}
+		if e := checkRoot(k); e != nil {
+			return p, e
+		}
+		p.roots[k.Name] = k
+	}
+	return p, nil
+}
+
+func checkRoot(n *Node) *reply.Error {
+	switch n.Name {
+	case "Logging":
+		return checkSetting(n, "Delete", "Read", "Write")
+	case "HourMetrics", "MinuteMetrics":
+		return checkSetting(n, "Enabled")
+	case "Cors":
+		return checkCORS(n)
+	case "DeleteRetentionPolicy":
+		return checkRetention(n)
+	case "StaticWebsite":
+		return checkBools(n, "Enabled")
+	}
+	return nil
+}
+
+func checkSetting(n *Node, bools ...string) *reply.Error {
+	if v := n.Value("Version"); v == "" {
+		return reply.MissingXML("Version")
+	} else if v != "1.0" && v != "2.0" {
+		return reply.InvalidXMLValue("Version", v, "Unknown version.")
+	}
+	if e := checkBools(n, bools...); e != nil {
+		return e
+	}
+	if n.Value("Enabled") == "true" && n.Child("IncludeAPIs") == nil {
+		return reply.MissingXML("IncludeAPIs")
+	}
+	retention := n.Child("RetentionPolicy")
+	if retention == nil {
+		return reply.MissingXML("RetentionPolicy")
+	}
+	return checkRetention(retention)
+}
+
+func checkBools(n *Node, names ...string) *reply.Error {
+	for _, name := range names {
+		switch v := n.Value(name); v {
+		case "true", "false":
+		case "":
+			return reply.MissingXML(name)
+		default:
+			return reply.InvalidXMLValue(name, v, "Not true or false.")
+		}
+	}
+	return nil
+}
+
+func checkRetention(n *Node) *reply.Error {
+	if e := checkBools(n, "Enabled"); e != nil || n.Value("Enabled") == "false" {
+		return e
+	}
+	text := n.Value("Days")
+	if text == "" {
+		return reply.MissingXML("Days")
+	}
+	if days, err := strconv.Atoi(text); err != nil || days < 1 || days > 365 {
+		return reply.InvalidXML("Days is not within 1 to 365.")
+	}
+	return nil
+}
+
+func checkCORS(n *Node) *reply.Error {
+	if len(n.Children) > 5 {
+		return reply.InvalidXML("There are more than 5 rules.")
+	}
+	for _, rule := range n.Children {
+		if rule.Name != "CorsRule" {
+			return reply.UnknownXML(rule.Name)
+		}
+		for _, name := range []string{"AllowedOrigins", "AllowedMethods", "MaxAgeInSeconds", "ExposedHeaders", "AllowedHeaders"} {
+			if rule.Child(name) == nil {
+				return reply.MissingXML(name)
+			}
+		}
+		if age := rule.Value("MaxAgeInSeconds"); strings.Trim(age, "0123456789") != "" || age == "" {
+			return reply.InvalidXMLValue("MaxAgeInSeconds", age, "Not a number.")
+		}
+		for method := range strings.SplitSeq(rule.Value("AllowedMethods"), ",") {
+			switch strings.TrimSpace(method) {
+			case "DELETE", "GET", "HEAD", "MERGE", "POST", "OPTIONS", "PUT", "PATCH":
+			default:
+				return reply.InvalidXMLValue("AllowedMethods", method, "Unknown method.")
+			}
+		}
+	}
+	return nil
+}
+
+func (p Properties) xml(blob bool) *XML {
+	var x XML
+	x.Begin("StorageServiceProperties")
+	for _, r := range rootOrder {
+		switch n := p.roots[r.name]; {
+		case n != nil:
+			x.node(n)
+		case r.shared || blob:
+			x.defaults(r.name)
+		}
+	}
+	x.End("StorageServiceProperties")
+	return &x
+}
+
+func (x *XML) node(n *Node) {
+	if len(n.Children) == 0 {
+		x.Text(n.Name, strings.TrimSpace(n.Text))
+		return
+	}
+	x.Begin(n.Name)
+	for _, k := range n.Children {
+		x.node(k)
+	}
+	x.End(n.Name)
+}
+
+func (x *XML) defaults(root string) {
+	var off []string
+	switch root {
+	case "Logging":
+		off = []string{"Delete", "Read", "Write"}
+	case "HourMetrics", "MinuteMetrics", "DeleteRetentionPolicy", "StaticWebsite":
+		off = []string{"Enabled"}
+	case "DefaultServiceVersion":
+		return
+	}
+	x.Begin(root)
+	if root == "Logging" || strings.HasSuffix(root, "Metrics") {
+		x.Text("Version", "1.0")
+		defer x.End(root)
+		defer x.End("RetentionPolicy")
+		defer x.Text("Enabled", "false")
+		defer x.Begin("RetentionPolicy")
+	} else {
+		defer x.End(root)
+	}
+	for _, name := range off {
+		x.Text(name, "false")
+	}
+}
