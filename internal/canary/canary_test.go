@@ -95,12 +95,3 @@ func TestTheSearchFindsEveryForm(t *testing.T) {
 		t.Error("found a secret in a text that has no secret")
 	}
 }
-
-// call is one way to call an exported function. Its results are inspected.
-type call struct {
-	name string // package, type and method, as in "patterns.Table.Get"
-	run  func(e *env) []any
-}
-
-// results returns the arguments.
-func results(v ...any) []any { return v }

@@ -104,7 +104,7 @@ type clients struct {
 	bin     *container.Client
 	store   *patterns.Store[person]
 	outbox  *harness.OutboxQueue
-	pending []error
+	found   []any // what callbacks were called with
 }
 
 // prepare makes the tables and rows.
@@ -140,5 +140,15 @@ func foreignRows() (found []keys.Key) {
 	for _, field := range []string{"", "-N", "-At", "-Address", "-Big", "-ID", "-Raw", "-Link", "-Quoting"} {
 		found = append(found, keys.Key{Partition: bird, Row: "foreign" + field})
 	}
+	return found
+}
+
+// take keeps what a callback was called with, which is searched too.
+func (e *env) take(v any) { e.found = append(e.found, v) }
+
+// taken returns what the callbacks were called with since the last time.
+func (e *env) taken() []any {
+	found := e.found
+	e.found = nil
 	return found
 }

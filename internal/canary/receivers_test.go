@@ -1,0 +1,372 @@
+package canary_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/access"
+	"github.com/azpatterns/azpatterns/patterns/compoundkey"
+	"github.com/azpatterns/azpatterns/patterns/dataseries"
+	"github.com/azpatterns/azpatterns/patterns/entitytype"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/heat"
+	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
+	"github.com/azpatterns/azpatterns/patterns/indexentity"
+	"github.com/azpatterns/azpatterns/patterns/largeentity"
+	"github.com/azpatterns/azpatterns/patterns/logdata"
+	"github.com/azpatterns/azpatterns/patterns/logtail"
+	"github.com/azpatterns/azpatterns/patterns/regions"
+	"github.com/azpatterns/azpatterns/patterns/reindex"
+	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+	"github.com/azpatterns/azpatterns/patterns/shards"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/patterns/wideentity"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// quotingQueue is an outbox whose errors quote what they are about.
+type quotingQueue struct{ *harness.OutboxQueue }
+
+func (q quotingQueue) Put(_ context.Context, m patterns.OutboxMessage, _ time.Duration) (patterns.Receipt, error) {
+	return patterns.Receipt{}, fmt.Errorf("no room for %s", m.Partition)
+}
+
+// views returns a local unique view, a remote one, and, if asked for, one that quotes the value in its error.
+func views(e *env, broken bool) []patterns.View[person] {
+	local, err := secondaryindex.Intra("local", nameOf, nil)
+	must(e.t, err)
+	remote, err := secondaryindex.Inter("remote", nil, nameOf, nil)
+	must(e.t, err)
+	found := []patterns.View[person]{local, remote}
+	if broken {
+		found = append(found, patterns.NewView("broken", patterns.Shape{}, func(p *person) ([]patterns.DerivedRow, error) {
+			return nil, fmt.Errorf("no row for %s", p.Name)
+		}))
+	}
+	return found
+}
+
+func (e *env) newStore(broken bool, queue patterns.OutboxQueue) *patterns.Store[person] {
+	s, err := patterns.NewStore(e.stamped, &patterns.StoreOptions[person]{Views: views(e, broken), Outbox: queue,
+		OnPending: func(_ context.Context, _ keys.Key, err error) { e.take(err) }})
+	must(e.t, err)
+	return s
+}
+
+func (e *env) prepareStore() {
+	e.outbox = new(harness.OutboxQueue)
+	e.store = e.newStore(false, e.outbox)
+	_, err := e.store.Insert(e.t.Context(), good("stored"))
+	must(e.t, err)
+}
+
+func reader(e *env) *patterns.Reader[person] {
+	r, err := patterns.Project[person](e.people)
+	must(e.t, err)
+	return r
+}
+
+// items returns items that cannot be written.
+func items(e *env) []patterns.Item[person] {
+	stale, malformed, moved, invalid := e.item, e.item, e.item, e.item
+	stale.ETag, malformed.ETag, moved.Value.RowKey, invalid.Value.Name = etag, badETag, digits, bird+"\xff"
+	missing := patterns.Item[person]{Value: *good("missing"), Key: good("missing").Key(), ETag: etag}
+	return []patterns.Item[person]{stale, malformed, moved, invalid, missing}
+}
+
+type family = compoundkey.Family[person, person]
+
+func families(e *env) *family {
+	f, err := compoundkey.New(e.people.Client(), func(p *person) compoundkey.ID { return compoundkey.ID{Partition: p.PartitionKey, Parent: p.RowKey} },
+		func(p *person) (compoundkey.ID, string) {
+			return compoundkey.ID{Partition: p.PartitionKey, Parent: p.RowKey}, p.Name
+		}, nil)
+	must(e.t, err)
+	return f
+}
+
+func seriesOf(e *env) *dataseries.Series[int64] {
+	s, err := dataseries.New[int64](e.people.Client(), dataseries.HoursOfDay(), nil)
+	must(e.t, err)
+	return s
+}
+
+func registry(e *env) *entitytype.Registry {
+	r, err := entitytype.NewRegistry(nil)
+	must(e.t, err)
+	must(e.t, entitytype.Register(r, "Person", 1, func(p person) (any, error) { return nil, fmt.Errorf("no upcast of %s", p.Name) }))
+	return r
+}
+
+func entities(e *env) *entitytype.Table {
+	t, err := entitytype.New(e.people.Client(), registry(e))
+	must(e.t, err)
+	return t
+}
+
+func periods(e *env) *highvolumedelete.Tables[person] {
+	s, err := highvolumedelete.New[person](e.service, "Events", highvolumedelete.Day, nil)
+	must(e.t, err)
+	return s
+}
+
+func logOf(e *env) *logtail.Log[person] {
+	l, err := logtail.New[person](e.people.Client(), nil)
+	must(e.t, err)
+	return l
+}
+
+func wide(e *env) *wideentity.Table[person] {
+	t, err := wideentity.New[person](e.people.Client(), nil)
+	must(e.t, err)
+	return t
+}
+
+func entity(p *person) entitytype.Entity {
+	var e entitytype.Entity
+	e.Key, e.ETag, e.Value = theKey, etag, p
+	return e
+}
+
+func wideItem(p *person) wideentity.Item[person] {
+	item := wideentity.Item[person]{Key: theKey, ETag: etag}
+	if p != nil {
+		item.Value = *p
+	}
+	return item
+}
+
+// document is an entity with large fields.
+type document struct {
+	PartitionKey, RowKey string
+	Name                 string
+	Text                 string             `table:",blob"`
+	Quoting              *quoting           `table:",blob"`
+	Video                largeentity.Stream `table:",blob"`
+}
+
+// brokenReader is a source whose error quotes what was read.
+type brokenReader struct{}
+
+func (brokenReader) Read([]byte) (int, error) { return 0, fmt.Errorf("after %s", bird) }
+
+func documents(e *env) *largeentity.Table[document] {
+	t, err := largeentity.New(e.people.Client(), e.bin, &largeentity.Options[document]{Threshold: largeentity.Always, Outbox: e.outbox})
+	must(e.t, err)
+	return t
+}
+
+func brokenOutbox(e *env) *largeentity.Table[document] {
+	t, err := largeentity.New(e.people.Client(), e.bin, &largeentity.Options[document]{Threshold: largeentity.Always, Outbox: quotingQueue{e.outbox}})
+	must(e.t, err)
+	return t
+}
+
+func somePapers() []*document {
+	bad := quoting(bird)
+	return []*document{
+		{PartitionKey: bird, RowKey: "paper", Name: bird, Text: bird},
+		{PartitionKey: bird, RowKey: "paper", Name: bird, Text: bird}, // exists
+		{PartitionKey: bird, RowKey: bird + "/", Text: bird},
+		{PartitionKey: bird, RowKey: "quoting", Quoting: &bad},
+		{PartitionKey: bird, RowKey: "reader", Video: largeentity.NewStream(brokenReader{})},
+		{PartitionKey: bird, RowKey: "video", Video: largeentity.NewStream(strings.NewReader(bird))},
+		{PartitionKey: bird, RowKey: "utf", Name: bird + "\xff", Text: bird + "\xff"},
+		nil,
+	}
+}
+
+var papers = []keys.Key{{Partition: bird, Row: "paper"}, {Partition: bird, Row: "video"}, badKey, {Partition: bird, Row: "missing"}, {Partition: bird, Row: "foreign"}}
+
+// logWriter returns a writer whose container is reached through the network.
+func logWriter(e *env) *logdata.Writer {
+	w, err := logdata.NewWriter(e.bin, "service", nil)
+	must(e.t, err)
+	return w
+}
+
+var records = []logdata.Record{
+	{Time: someTime, Type: "INFO", Message: bird, Attrs: []byte(`{"a":"` + bird + `"}`)},
+	{Time: someTime, Type: bird + "\xff", Message: bird + "\xff"},
+	{Time: farTime, Type: "INFO", Message: bird},
+	{Time: someTime, Type: "INFO", Attrs: []byte(`{"a":` + bird)},
+	{Time: someTime, Type: "INFO", Message: repeated(5 << 20)},
+}
+
+func nameOf(p *person) (string, bool) {
+	if p == nil {
+		return "", false
+	}
+	return p.Name, true
+}
+
+// indexOf returns the reader of a unique index of the store.
+func indexOf(e *env) *secondaryindex.Reader[person] {
+	r, err := e.store.Views()[0].(*secondaryindex.Index[person]).On(e.store)
+	must(e.t, err)
+	return r
+}
+
+// lists returns a list in the table and one in a blob, with their store.
+func lists(e *env) []*indexentity.Reader[person] {
+	local, err := indexentity.SamePartition("list", nameOf, nil)
+	must(e.t, err)
+	inBlob, err := indexentity.InBlob("blob", e.bin, nameOf, nil)
+	must(e.t, err)
+	store, err := patterns.NewStore(e.stamped, &patterns.StoreOptions[person]{Views: []patterns.View[person]{local, inBlob}, Outbox: e.outbox})
+	must(e.t, err)
+	_, _ = store.Insert(e.t.Context(), good("listed"))
+	_ = e.outbox.Work(e.t.Context(), store.Handle)
+	first, err := local.On(store)
+	must(e.t, err)
+	second, err := inBlob.On(store)
+	must(e.t, err)
+	return []*indexentity.Reader[person]{first, second}
+}
+
+// payload is a message that can be impossible to write.
+type payload struct {
+	Text    string
+	Quoting quoting
+}
+
+func outbox(e *env) *eventual.Outbox {
+	o, err := eventual.NewOutbox(e.main, "")
+	must(e.t, err)
+	return o
+}
+
+// otherOutbox sends messages that no worker takes: their IDs are canaries, which events contain.
+func otherOutbox(e *env) *eventual.Outbox {
+	o, err := eventual.NewOutbox(e.queue("other"), "")
+	must(e.t, err)
+	return o
+}
+
+func poisonQueue(e *env) *eventual.PoisonQueue {
+	p, err := eventual.NewPoisonQueue(e.main, e.poison, nil)
+	must(e.t, err)
+	return p
+}
+
+// inTwoRegions returns a table whose secondary has no rows and is hostile, and whose primary is
+// hostile or fails.
+func inTwoRegions(e *env, down bool) *regions.Table[person] {
+	send := harness.Transport(func(req *http.Request) (*http.Response, error) {
+		if secondary := strings.Contains(req.URL.Host, "-secondary"); !secondary && down {
+			return nil, errors.Join(&quotingError{bird})
+		}
+		return e.world.Do(req)
+	})
+	opts := &aztables.ClientOptions{}
+	opts.Transport, opts.Retry.MaxRetries = send, -1
+	new(regions.Pair).Attach(&opts.ClientOptions)
+	service, err := aztables.NewServiceClientFromConnectionString(storagetest.Start(nil).ConnectionString(), opts)
+	must(e.t, err)
+	rows, err := patterns.NewTable[person](service.NewClient("people"), nil)
+	must(e.t, err)
+	table, err := regions.NewTable(rows)
+	must(e.t, err)
+	return table
+}
+
+// sharded returns a table and a store in two accounts. With an unhealthy network they have no directory.
+func sharded(e *env) (*shards.Shards, *shards.Table[person], *shards.Store[person]) {
+	s, err := shards.New("sharded", []shards.Account{{Name: bird, Tables: e.service}, {Name: bird + "2", Tables: e.service, Table: "sharded2"}}, nil)
+	must(e.t, err)
+	_ = s.Create(e.t.Context())
+	table, err := shards.NewTable[person](s, nil)
+	must(e.t, err)
+	store, err := shards.NewStore(table, nil)
+	must(e.t, err)
+	return s, table, store
+}
+
+// fullWriter writes nothing.
+type fullWriter struct{}
+
+func (fullWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+func birdSnapshot(e *env) *heat.Snapshot {
+	s, err := heat.Load(strings.NewReader(`{"version":1,"taken":"2026-01-01T00:00:00Z","ranges":[{"from":"`+bird+`"}],"rows":[{"key":"`+bird+`"}]}`), nil)
+	must(e.t, err)
+	return s
+}
+
+type layoutKey struct {
+	Name string
+	N    uint32 `key:"digits=4"`
+}
+
+func layout(e *env) *keys.Layout[layoutKey] {
+	l, err := keys.NewLayout[layoutKey](nil)
+	must(e.t, err)
+	return l
+}
+
+// receivers are the values whose methods are called. A batch is committed once, so there are several.
+func receivers(e *env) []any {
+	ctx := e.t.Context()
+	broken, quoted := e.newStore(true, e.outbox), e.newStore(false, quotingQueue{e.outbox})
+	found := []any{
+		badKey, keys.Key{Partition: repeated(2000)}, layout(e), new(keys.Spread),
+		badQuery, query.Prop("Name").Eq(bird + "\xff"), query.Prop("At").Eq(farTime), query.Prop("N").In(), query.Prop("Name").Prefix(bird + "\xff"), query.Prop("N").Eq(bird),
+		query.Explain(query.Prop("Name").Eq(bird)),
+		access.Between(theKey, keys.Key{Partition: "a"}), access.Partition(badKey.Row), access.Rows(badKey.Row, keys.Prefix(bird)), access.Token{},
+		e.people, e.stamped, e.keyed, reader(e), e.store, broken, quoted,
+		e.people.Batch().Insert(good("x")).Insert(good(bird)), e.people.Batch().Insert(good("x")).Insert(good("x")), e.people.Batch().Insert(bad()[1]),
+		e.people.Batch().Delete(theKey, etag), e.people.Batch().Delete(badKey, etag), e.people.Batch().Insert(good("x")).Insert(&person{PartitionKey: digits, RowKey: bird}),
+		e.stamped.Batch().Insert(good(bird)).Insert(good("y")), patterns.AddTo(e.people.Batch(), e.keyed, patterns.InsertOp(good(bird))),
+		e.store.Batch().Insert(good("batch")).Insert(good("duplicate")), e.store.Batch().Insert(good("a")).Insert(good("b")),
+		families(e), seriesOf(e), entities(e), periods(e), logOf(e), wide(e), documents(e), brokenOutbox(e), otherOutbox(e), new(eventual.Outbox),
+		poisonQueue(e), new(eventual.Worker), birdSnapshot(e), inTwoRegions(e, false), inTwoRegions(e, true),
+		e.store.Views()[0],
+	}
+	for _, s := range []*patterns.Store[person]{e.store, broken, quoted} {
+		found = append(found, s.Batch().Update(storedKey, func(p *person) error { p.Name += digits; return nil }).Delete(theKey))
+	}
+	for _, p := range append(bad(), good(bird), good("new")) {
+		found = append(found, e.store.Batch().Insert(good("batch")).Put(p),
+			families(e).Transaction().Parent(patterns.InsertOp(p)).Child(patterns.InsertOp(good("c"))),
+			entities(e).Transaction().Insert(theKey, p).Delete(badKey, badETag))
+	}
+	for _, i := range items(e) {
+		found = append(found, e.store.Batch().Insert(good("batch")).DeleteItem(i))
+	}
+	found = append(found, indexOf(e))
+	for _, r := range lists(e) {
+		found = append(found, r)
+	}
+	list, err := indexentity.SamePartition("list", nameOf, nil)
+	must(e.t, err)
+	found = append(found, list)
+	s, table, store := sharded(e)
+	found = append(found, s, table, store)
+	if r, err := reindex.Survey(ctx, e.stamped.Client(), nil); err == nil {
+		found = append(found, r)
+	}
+	if runs, err := reindex.NewRuns(e.store, e.service.NewClient("runs"), func(context.Context, reindex.Job) error { return nil }); err == nil {
+		_, _ = runs.Create(ctx), runs.Verify(ctx, bird, nil)
+		found = append(found, runs)
+	}
+	return found
+}
+
+// readers returns files that cannot be read.
+func readers() (found []io.Reader) {
+	for _, text := range append(bodies(), []byte(`{"version":"`+bird+`"}`), []byte(`{"version":2,"ranges":[{"from":"`+bird+`"}]}`)) {
+		found = append(found, bytes.NewReader(text))
+	}
+	return append(found, brokenReader{})
+}
