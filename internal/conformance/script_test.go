@@ -38,11 +38,6 @@ type step struct {
 	want    string // see expectation
 }
 
-// one returns a conversation of one request.
-func one(name, request, headers, body, want string) conversation {
-	return conversation{name, []step{{request, body, headers, want}}}
-}
-
 // expectation is the parsed form of step.want: a status and error code such as "201" or "404 QueueNotFound", then any
 // number of " ~ " followed by a text that the reply must contain, or " !~ " followed by one that it must not contain. The
 // text of a reply is its body and a line "Name: value" for each header. {*} matches anything up to a "<" or the end of
@@ -110,23 +105,21 @@ func (e expectation) met(got reply, names map[string]string) bool {
 	return true
 }
 
-// script contains all conversations with one service.
+// script is how to have all conversations with one service.
 type script struct {
 	service service
 	open    step // runs before every conversation
 	close   step // runs after every conversation
-	cases   []conversation
-	differs []difference
 }
 
-// run runs every conversation with the service at base.
-func (s script) run(t *testing.T, base string, differs []difference) {
+// run has the conversations with the service at base.
+func (s script) run(t *testing.T, base string, cases []conversation, differs []difference) {
 	listed := map[string]difference{}
 	for _, d := range differs {
 		listed[d.name] = d
 	}
 	group := rand.Text()[:8]
-	for i, c := range s.cases {
+	for i, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			unique := fmt.Sprintf("C%s%d", group, i)
 			names := map[string]string{
@@ -162,6 +155,7 @@ func (s script) run(t *testing.T, base string, differs []difference) {
 }
 
 func (s script) onBoth(t *testing.T) {
+	cases, differs := load(t, s.service)
 	t.Run("storagetest", func(t *testing.T) {
 		account := storagetest.New(t)
 		account.Replicate(0)
@@ -169,26 +163,23 @@ func (s script) onBoth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.run(t, map[service]string{tables: server.TablesURL, queues: server.QueuesURL, blobs: server.BlobsURL}[s.service], nil)
+		s.run(t, map[service]string{tables: server.TablesURL, queues: server.QueuesURL, blobs: server.BlobsURL}[s.service], cases, nil)
 	})
 	t.Run("azurite", func(t *testing.T) {
 		a := azurite.Shared(t)
-		s.run(t, map[service]string{tables: a.TableURL(), queues: a.QueueURL(), blobs: a.BlobURL()}[s.service], s.differs)
+		s.run(t, map[service]string{tables: a.TableURL(), queues: a.QueueURL(), blobs: a.BlobURL()}[s.service], cases, differs)
 	})
 	t.Run("the list of differences", func(t *testing.T) {
 		names := map[string]int{}
-		for _, c := range s.cases {
+		for _, c := range cases {
 			if names[c.name] > 0 {
 				t.Errorf("two cases have the name %q", c.name)
 			}
 			names[c.name] = len(c.steps)
 		}
-		checkDifferences(t, s.differs, names)
+		checkDifferences(t, differs, names)
 	})
 }
-
-// join concatenates lists.
-func join(parts ...[]conversation) []conversation { return slices.Concat(parts...) }
 
 // These tests show that a wrong reply fails a conversation.
 func TestAnExpectationIsMetOnlyByTheExpectedReply(t *testing.T) {
