@@ -82,11 +82,9 @@ var functions = []function{
 	{"keys.Unescape", keys.Unescape},
 	{"largeentity.New", largeentity.New[document]},
 	{"largeentity.New", largeentity.New[person]},
-	{"logdata.NewAnalyticsReader", logdata.NewAnalyticsReader},
 	{"logdata.NewHandler", logdata.NewHandler},
 	{"logdata.NewReader", logdata.NewReader},
 	{"logdata.NewWriter", logdata.NewWriter},
-	{"logdata.ParseAnalytics", logdata.ParseAnalytics},
 	{"logtail.New", logtail.New[chan int]},
 	{"logtail.New", logtail.New[person]},
 	{"patterns.DecodeJSON", patterns.DecodeJSON[person]},
@@ -112,5 +110,4 @@ var functions = []function{
 	{"shards.NewTable", shards.NewTable[unknown]},
 	{"wideentity.New", wideentity.New[chan int]},
 	{"wideentity.New", wideentity.New[person]},
-	{"highvolumedelete.DeleteWhere", highvolumedelete.DeleteWhere[person]}, // the last, as it deletes the rows
 }

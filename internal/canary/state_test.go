@@ -100,13 +100,6 @@ var early = []call{
 		return results(failures(r.Read(e.t.Context(), someTime.Add(-1e13), someTime.Add(1e13), nil)), failures(r.Read(e.t.Context(), someTime, farTime, nil)),
 			failures(r.Read(e.t.Context(), someTime.Add(-1e13), someTime.Add(1e13), &logdata.ReadOptions{Cursor: bird})))
 	}},
-	{"logdata.AnalyticsReader.Read", func(e *env) []any {
-		name := "blob/2031/07/08/0900/000000.log"
-		_, _ = e.bin.NewBlockBlobClient(name).UploadBuffer(e.t.Context(), bytes.Repeat([]byte("1.0;"+bird+"\n"), 3), nil)
-		r, err := logdata.NewAnalyticsReader(e.bin, "blob", nil)
-		must(e.t, err)
-		return results(failures(r.Read(e.t.Context(), someTime.Add(-1e13), someTime.Add(1e13), nil)))
-	}},
 }
 
 // late are calls like early that change the rows and messages of the others.

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -58,7 +57,7 @@ func texts() []string {
 func bodies() [][]byte {
 	var found [][]byte
 	for _, text := range []string{bird, `{"` + bird, `{"PartitionKey":"` + bird + `","RowKey":8675309421}`, `{"PartitionKey":"` + bird + `","RowKey":"` + bird + `","Name":8675309421}`,
-		`{"PartitionKey":"` + bird + `","RowKey":"","Other":8675309421}`, "1.0;" + bird + ";GetBlob", "2.0;" + day + ";" + strings.Repeat(bird+";", 60), "1.0;" + day + ";GetBlob;OK;" + strings.Repeat(digits+"x;", 60)} {
+		`{"PartitionKey":"` + bird + `","RowKey":"","Other":8675309421}`} {
 		found = append(found, []byte(text))
 	}
 	return found

@@ -30,9 +30,7 @@
 //
 // The time of a record decides which hour it belongs to, not the time of the write. A
 // late record, or one written after the clock was set back, is stored in a blob of its
-// own hour. A read therefore lists only the hours that it asks for. Storage Analytics
-// files its logs by the time at which a request ended, so [AnalyticsReader] lists one
-// more hour.
+// own hour. A read therefore lists only the hours that it asks for.
 //
 // # Writing
 //

@@ -63,10 +63,9 @@ type WriterOptions struct {
 	blocks int // limit for the blocks of a blob; tests set a lower one
 }
 
-// ReaderOptions are the options of [NewReader] and [NewAnalyticsReader]. nil and the
-// zero value mean the defaults.
+// ReaderOptions are the options of [NewReader]. nil and the zero value mean the defaults.
 type ReaderOptions struct {
-	// Format decodes the lines. Zero means [JSON]. An AnalyticsReader ignores it.
+	// Format decodes the lines. Zero means [JSON].
 	Format Format
 
 	// Parallel is how many parts of blobs are downloaded concurrently, at most 1,024.

@@ -17,31 +17,24 @@ import (
 
 // Reader reads the logs of a service that Writers have written. It is safe for
 // concurrent use and need not be closed.
-type Reader struct{ source }
-
-// source is what a Reader or an AnalyticsReader reads.
-type source struct {
+type Reader struct {
 	container *container.Client
 	service   string
 	options   ReaderOptions
 }
 
-func newSource(client *container.Client, service string, opts *ReaderOptions) (source, error) {
-	if err := checkSource(client, service); err != nil {
-		return source{}, err
-	}
-	o, err := opts.withDefaults()
-	return source{client, service, o}, err
-}
-
 // NewReader returns a Reader of the service's logs in the container. It makes no
 // request. Its error matches [patterns.ErrBadOption] or [patterns.ErrNil].
 func NewReader(client *container.Client, service string, opts *ReaderOptions) (*Reader, error) {
-	s, err := newSource(client, service, opts)
+	err := checkSource(client, service)
 	if err != nil {
 		return nil, fmt.Errorf("new log reader: %w", err)
 	}
-	return &Reader{s}, nil
+	r := &Reader{container: client, service: service}
+	if r.options, err = opts.withDefaults(); err != nil {
+		return nil, fmt.Errorf("new log reader: %w", err)
+	}
+	return r, nil
 }
 
 // Container returns the client that was passed to NewReader.
@@ -145,11 +138,9 @@ func (r *Reader) Read(ctx context.Context, from, to time.Time, opts *ReadOptions
 	}
 }
 
-func (r *Reader) search(o *ReadOptions) *search[Record] {
-	return &search[Record]{
-		source: r.source,
-		parse:  r.options.Format.ParseLine,
-		time:   func(v *Record) time.Time { return v.Time },
+func (r *Reader) search(o *ReadOptions) *search {
+	return &search{
+		Reader: r,
 		match: func(v *Record) bool {
 			return (len(o.Types) == 0 || slices.Contains(o.Types, v.Type)) && (o.Match == nil || o.Match(v))
 		},

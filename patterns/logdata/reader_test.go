@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/internal/harness"

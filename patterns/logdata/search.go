@@ -40,32 +40,27 @@ func (p position) compare(q position) int {
 }
 
 // found is an entry and its position.
-type found[T any] struct {
-	value T
+type found struct {
+	value Record
 	at    position
 }
 
-// search reads entries of type T in the order of time. It divides the range into slices.
-// For each it lists the hours that may contain entries of the slice, reads what the
-// metadata do not rule out, and sorts.
-type search[T any] struct {
-	source
-	maxDelay time.Duration // how long after its own time an entry may be filed
-	parse    func(line []byte) (T, error)
-	time     func(*T) time.Time
-	ranges   func(b listedBlob, from, to time.Time) []byteRange
-	match    func(*T) bool
-	same     func(a, b *T) bool // reports duplicates; nil if there are none
+// search reads entries in the order of time. It divides the range into slices. For each it
+// lists the hours, reads what the metadata do not rule out, and sorts.
+type search struct {
+	*Reader
+	ranges func(b listedBlob, from, to time.Time) []byteRange
+	match  func(*Record) bool
 }
 
 // run yields the entries of [from, to) after the position. The entries of a slice follow
 // the errors of its lines.
-func (s *search[T]) run(ctx context.Context, from, to time.Time, after position, stats *Stats) iter.Seq2[found[T], error] {
-	return func(yield func(found[T], error) bool) {
+func (s *search) run(ctx context.Context, from, to time.Time, after position, stats *Stats) iter.Seq2[found, error] {
+	return func(yield func(found, error) bool) {
 		if after.time.After(from) {
 			from = after.time
 		}
-		list := newListing(s.container, s.service, from, to.Add(s.maxDelay), stats)
+		list := newListing(s.container, s.service, from, to, stats)
 		reported := map[lineAt]time.Time{} // and the hour of the blob; adjacent slices may read the same lines
 		for from.Before(to) {
 			end := hourOf(from)
@@ -75,7 +70,7 @@ func (s *search[T]) run(ctx context.Context, from, to time.Time, after position,
 			}
 			entries, bad, err := s.readSlice(ctx, list, from, end, stats)
 			if err != nil {
-				yield(found[T]{}, err)
+				yield(found{}, err)
 				return
 			}
 			for _, e := range bad {
@@ -84,7 +79,7 @@ func (s *search[T]) run(ctx context.Context, from, to time.Time, after position,
 					continue
 				}
 				reported[at] = e.hour
-				if stats.BadLines++; !yield(found[T]{}, e.LineError) {
+				if stats.BadLines++; !yield(found{}, e.LineError) {
 					return
 				}
 			}
@@ -121,15 +116,15 @@ type download struct {
 	byteRange
 }
 
-// readSlice returns the entries of [from, to), sorted and without duplicates, and the
-// errors of the lines that it read.
-func (s *search[T]) readSlice(ctx context.Context, list *listing, from, to time.Time, stats *Stats) (entries []found[T], bad []badLineOf, err error) {
+// readSlice returns the entries of [from, to), sorted, and the errors of the lines
+// that it read.
+func (s *search) readSlice(ctx context.Context, list *listing, from, to time.Time, stats *Stats) (entries []found, bad []badLineOf, err error) {
 	downloads, err := s.plan(ctx, list, from, to, stats)
 	if err != nil {
 		return nil, nil, err
 	}
 	window := calls.Window{Start: s.options.Parallel, Max: s.options.Parallel}
-	for part, err := range calls.Ordered(ctx, len(downloads), window, func(ctx context.Context, i int) (content[T], error) {
+	for part, err := range calls.Ordered(ctx, len(downloads), window, func(ctx context.Context, i int) (content, error) {
 		return s.read(ctx, downloads[i], from, to)
 	}) {
 		if err != nil {
@@ -144,14 +139,14 @@ func (s *search[T]) readSlice(ctx context.Context, list *listing, from, to time.
 		bad = append(bad, part.bad...)
 		entries = append(entries, part.entries...)
 	}
-	slices.SortFunc(entries, func(a, b found[T]) int { return a.at.compare(b.at) })
-	return s.distinct(entries), bad, nil
+	slices.SortFunc(entries, func(a, b found) int { return a.at.compare(b.at) })
+	return entries, bad, nil
 }
 
 // plan lists the blobs and returns the parts that may contain entries of [from, to).
-func (s *search[T]) plan(ctx context.Context, list *listing, from, to time.Time, stats *Stats) ([]download, error) {
+func (s *search) plan(ctx context.Context, list *listing, from, to time.Time, stats *Stats) ([]download, error) {
 	var downloads []download
-	last := hourOf(to.Add(s.maxDelay - 1))
+	last := hourOf(to.Add(-1))
 	for h := hourOf(from); !h.After(last); h = h.Add(hour) {
 		blobs, err := list.of(ctx, h)
 		if err != nil {
@@ -172,43 +167,25 @@ func (s *search[T]) plan(ctx context.Context, list *listing, from, to time.Time,
 	return downloads, nil
 }
 
-// distinct removes duplicates, which have the same time.
-func (s *search[T]) distinct(entries []found[T]) []found[T] {
-	if s.same == nil {
-		return entries
-	}
-	kept := entries[:0]
-	for _, e := range entries {
-		duplicate := false
-		for i := len(kept) - 1; i >= 0 && kept[i].at.time.Equal(e.at.time) && !duplicate; i-- {
-			duplicate = s.same(&kept[i].value, &e.value)
-		}
-		if !duplicate {
-			kept = append(kept, e)
-		}
-	}
-	return kept
-}
-
 // content is what was found in a part of a blob.
-type content[T any] struct {
-	entries []found[T]
+type content struct {
+	entries []found
 	bad     []badLineOf
 	bytes   int64
 	lines   int64
 	gone    bool
 }
 
-func (s *search[T]) read(ctx context.Context, d download, from, to time.Time) (c content[T], err error) {
+func (s *search) read(ctx context.Context, d download, from, to time.Time) (c content, err error) {
 	r := newRangeReader(ctx, s.container, d.blob.name, d.byteRange)
 	defer r.Close()
 	err = eachLine(r, func(text []byte, number, offset int64) {
 		c.lines++
 		at := len(c.entries)
-		c.entries = append(c.entries, found[T]{}) // decoded in place, so that v is not allocated
+		c.entries = append(c.entries, found{}) // decoded in place, so that v is not allocated
 		v := &c.entries[at].value
 		var err error
-		if *v, err = s.parse(text); err != nil {
+		if *v, err = s.options.Format.ParseLine(text); err != nil {
 			c.entries = c.entries[:at]
 			bad := &LineError{Reason: err.Error()}
 			errors.As(err, &bad)
@@ -219,12 +196,11 @@ func (s *search[T]) read(ctx context.Context, d download, from, to time.Time) (c
 			c.bad = append(c.bad, badLineOf{bad, d.blob.hour})
 			return
 		}
-		t := s.time(v)
-		if t.Before(from) || !t.Before(to) || !s.match(v) {
+		if v.Time.Before(from) || !v.Time.Before(to) || !s.match(v) {
 			c.entries = c.entries[:at]
 			return
 		}
-		c.entries[at].at = position{t, d.blob.name, offset}
+		c.entries[at].at = position{v.Time, d.blob.name, offset}
 	})
 	c.bytes = r.at - d.from
 	if errors.Is(err, errGone) {

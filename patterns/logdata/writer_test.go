@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
@@ -274,8 +275,7 @@ func TestTheLargestRecordFits(t *testing.T) {
 
 func TestContainerReturnsTheClient(t *testing.T) {
 	c := storagetest.New(t).Container("logs")
-	analytics := harness.Must(logdata.NewAnalyticsReader(c, "table", nil))(t)
-	if newWriter(t, c, logdata.WriterOptions{}).Container() != c || newReader(t, c, nil).Container() != c || analytics.Container() != c {
+	if newWriter(t, c, logdata.WriterOptions{}).Container() != c || newReader(t, c, nil).Container() != c {
 		t.Error("not the client that New took")
 	}
 }
