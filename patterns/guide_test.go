@@ -17,13 +17,11 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
-	"github.com/azpatterns/azpatterns/patterns/dataseries"
 	"github.com/azpatterns/azpatterns/patterns/denormalize"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
 	"github.com/azpatterns/azpatterns/patterns/indexentity"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
-	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
@@ -97,27 +95,15 @@ func readGuideRows(t testing.TB, client *aztables.Client) (rows guideRows, own s
 	return rows, strings.Join(slices.Sorted(maps.Keys(names)), " ")
 }
 
-// staffer is the employee of the guide. The e-mail copies of the figures 07 and 10 contain
-// the id instead of the address.
+// staffer is the employee of the guide.
 type staffer struct {
 	PartitionKey, RowKey string
 	FirstName, LastName  string
 	Age                  int32
 	EmailAddress         string `table:",omitempty"`
-	EmployeeId           string `table:",omitempty"`
 }
 
-func stafferEmail(s *staffer) (string, bool) { return s.EmailAddress, s.EmailAddress != "" }
-func stafferLast(s *staffer) (string, bool)  { return s.LastName, s.LastName != "" }
-
-// emailCopy is the copy of the figures for an employee with this lead of the row key.
-func emailCopy(lead string) func(*staffer) staffer {
-	return func(s *staffer) staffer {
-		c := *s
-		c.EmployeeId, c.EmailAddress = strings.TrimPrefix(s.RowKey, lead), ""
-		return c
-	}
-}
+func stafferLast(s *staffer) (string, bool) { return s.LastName, s.LastName != "" }
 
 // person returns the properties of the figures, and more of them as pairs.
 func person(first, last string, age int32, more ...string) map[string]any {
@@ -147,9 +133,10 @@ func changeStore(t testing.TB, client *aztables.Client, view patterns.View[staff
 	return store
 }
 
-// guideTables are the tables of the guide in the order of their figures.
+// guideTables are the tables of the guide in the order of their figures. The figures 07, 10 and 23 are in the tests of
+// secondaryindex and dataseries.
 func guideTables(t testing.TB, photos *container.Client) []guideTable {
-	return slices.Concat(typeTables(), indexTables(), listTables(), departmentTables(), keyTables(t), seriesTables(), []guideTable{photoTable(t, photos)})
+	return slices.Concat(typeTables(), listTables(), departmentTables(), keyTables(t), seriesTables(), []guideTable{photoTable(t, photos)})
 }
 
 // typeTables are two ways to store the type of an entity.
@@ -183,54 +170,6 @@ func typeTables() []guideTable {
 		}, rows("Quock", "2"), ""}
 	}
 	return []guideTable{table("04 types of people", "PersonType"), table("H1 types of entities", "EntityType")}
-}
-
-// indexTables are secondary indexes: copies in the same partition and in another one.
-func indexTables() []guideTable {
-	rows := func(primaries, copies string, people ...staffer) guideRows {
-		rows := guideRows{}
-		for _, p := range people {
-			rows[primaries+p.EmployeeId] = person(p.FirstName, p.LastName, p.Age, "EmailAddress", p.EmailAddress)
-			rows[copies+p.EmailAddress] = person(p.FirstName, p.LastName, p.Age, "EmployeeId", p.EmployeeId)
-		}
-		return rows
-	}
-	ken := staffer{FirstName: "Ken", LastName: "Kwok", Age: 23, EmailAddress: "kenk@contoso.com", EmployeeId: "000010"}
-	jun := staffer{FirstName: "Jun", LastName: "Cao", Age: 47, EmailAddress: "junc@contoso.com", EmployeeId: "000223"}
-	hall := staffer{FirstName: "Jun", LastName: "Hall", Age: 47, EmailAddress: "junh@contoso.com", EmployeeId: "000223"}
-	ann := staffer{FirstName: "Ann", LastName: "Hall", Age: 31, EmailAddress: "annh@contoso.com", EmployeeId: "000301"}
-	return []guideTable{
-		{"07 copies in the partition", rows("Sales/empid_", "Sales/email_", ken, jun), func(t testing.TB, client *aztables.Client) {
-			index := harness.Must(secondaryindex.Intra("email", stafferEmail, &secondaryindex.Options[staffer]{
-				Copy: emailCopy("empid_"),
-				Owner: func(c *staffer, at keys.Key) (keys.Key, bool) {
-					return keys.Key{Partition: at.Partition, Row: "empid_" + c.EmployeeId}, c.EmployeeId != ""
-				},
-			}))(t)
-			store := changeStore(t, client, index, "Sales", "empid_")
-			wantEntry(t, index, store, "Sales", "junh@contoso.com", "empid_000223")
-		}, rows("Sales/empid_", "Sales/email_", hall, ann), "azp_views"},
-
-		{"10 copies in another partition", rows("empid_Sales/", "email_Sales/", ken, jun), func(t testing.TB, client *aztables.Client) {
-			index := harness.Must(secondaryindex.Inter("email", nil, stafferEmail, &secondaryindex.Options[staffer]{
-				Copy: emailCopy(""),
-				Owner: func(c *staffer, at keys.Key) (keys.Key, bool) {
-					return keys.Key{Partition: "empid_" + strings.TrimPrefix(at.Partition, "email_"), Row: c.EmployeeId}, c.EmployeeId != ""
-				},
-				Partition: func(partition, _ string) string { return "email_" + strings.TrimPrefix(partition, "empid_") },
-			}))(t)
-			store := changeStore(t, client, index, "empid_Sales", "")
-			wantEntry(t, index, store, "empid_Sales", "junh@contoso.com", "000223")
-		}, rows("empid_Sales/", "email_Sales/", hall, ann), "azp_views"},
-	}
-}
-
-func wantEntry(t testing.TB, index *secondaryindex.Index[staffer], store *patterns.Store[staffer], partition, email, row string) {
-	t.Helper()
-	entry := harness.Must(harness.Must(index.On(store))(t).Get(t.Context(), partition, email))(t)
-	if entry.Primary.Row != row {
-		t.Errorf("the index returns %+v", entry)
-	}
 }
 
 // listTables are index entities: the employees with a last name, in one property.
@@ -388,16 +327,8 @@ func invertedTicks(t testing.TB, hour int) string {
 	return harness.Must(keys.InvertedTicks(time.Date(2014, 7, 31, hour, 0, 0, 0, time.UTC)))(t)
 }
 
-// seriesTables have a property for each hour or day.
+// seriesTables have a property for each day.
 func seriesTables() []guideTable {
-	hours := func(ninth int32) guideRows {
-		row := map[string]any{}
-		for h := 1; h <= 24; h++ {
-			row[fmt.Sprintf("MesssageCountHour%02d", h)] = int32(h)
-		}
-		row["MesssageCountHour09"] = ninth
-		return guideRows{"Sales/000123": row}
-	}
 	// The figure has 252 days in the first row, all properties that a row can have.
 	part := func(property string) int {
 		var day int
@@ -416,12 +347,6 @@ func seriesTables() []guideTable {
 	changed := days(1365)
 	changed["Sales/000123_00"] = map[string]any{}
 	return []guideTable{
-		{"23 hours in one row", hours(9), func(t testing.TB, client *aztables.Client) {
-			series := harness.Must(dataseries.New[int32](client, dataseries.HoursOfDay(), &dataseries.Options{Property: "MesssageCountHour"}))(t)
-			nine := time.Now().UTC().Truncate(24 * time.Hour).Add(8 * time.Hour)
-			harness.NoError(t, series.Add(t.Context(), dataseries.ID{Partition: "Sales", Series: "000123"}, nine, 100))
-		}, hours(109), "azp_adds"},
-
 		{"24 days in two rows", days(365), func(t testing.TB, client *aztables.Client) {
 			years := harness.Must(wideentity.New[map[string]any](client, &wideentity.Options{Parts: 2, Plain: true, PartOf: part}))(t)
 			harness.Must(years.Update(t.Context(), keys.Key{Partition: "Sales", Row: "000123"}, func(year *map[string]any) error {
