@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
