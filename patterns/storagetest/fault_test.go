@@ -92,7 +92,7 @@ func TestALostReplyIsCarriedOutAndALostRequestIsNot(t *testing.T) {
 		if lost != (err != nil) || lost == (res != nil) {
 			t.Fatalf("request %d: %v %v", i, res, err)
 		}
-		if lost && (!errors.Is(err, syscall.ECONNRESET) || !errors.Is(err, syscall.ECONNRESET) || !strings.HasPrefix(err.Error(), "Table.Insert: ")) {
+		if lost && (!errors.Is(err, syscall.ECONNRESET) || !errors.As(err, new(*storagetest.LostError)) || !strings.HasPrefix(err.Error(), "Table.Insert: ")) {
 			t.Errorf("request %d: %v", i, err)
 		}
 	}
