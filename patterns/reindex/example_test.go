@@ -35,10 +35,7 @@ func Example() {
 			log.Fatal(err)
 		}
 	}
-	email, err := secondaryindex.Intra("email", func(c *Contact) (string, bool) { return c.Email, true }, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	email := secondaryindex.Intra("email", func(c *Contact) (string, bool) { return c.Email, true }, nil)
 	contacts, err := patterns.NewStore(table, &patterns.StoreOptions[Contact]{Views: []patterns.View[Contact]{email}})
 	if err != nil {
 		log.Fatal(err)
