@@ -339,7 +339,8 @@ func receivers(e *env) []any {
 		found = append(found, r)
 	}
 	list := indexentity.Intra("list", nameOf, nil)
-	found = append(found, list)
+	found = append(found, list, indexentity.Intra("list", func(*person) (string, bool) { return "", true }, &indexentity.Options[person]{Property: "a b"}),
+		secondaryindex.Intra[person]("local", nil, nil))
 	s, table, store := sharded(e)
 	found = append(found, s, table, store)
 	if r, err := reindex.Survey(ctx, e.stamped.Client(), nil); err == nil {

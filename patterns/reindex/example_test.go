@@ -133,7 +133,7 @@ func ExampleSurvey() {
 	// 	if err != nil {
 	// 		return nil, err
 	// 	}
-	// 	view0, err := secondaryindex.Intra("email", func(e *Empid) (string, bool) {
+	// 	view0 := secondaryindex.Intra("email", func(e *Empid) (string, bool) {
 	// 		value := e.EmailAddress
 	// 		return value, value != ""
 	// 	}, &secondaryindex.Options[Empid]{
@@ -149,9 +149,6 @@ func ExampleSurvey() {
 	// 			return keys.Key{Partition: at.Partition, Row: "empid_" + value}, value != ""
 	// 		},
 	// 	})
-	// 	if err != nil {
-	// 		return nil, err
-	// 	}
 	// 	return patterns.NewStore(table, &patterns.StoreOptions[Empid]{
 	// 		Views:  []patterns.View[Empid]{view0},
 	// 		Outbox: outbox,
