@@ -1,10 +1,10 @@
 package denormalize
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
-	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -42,7 +42,7 @@ func Into[T, U any](part func(*T) (at keys.Key, properties U, ok bool)) Part[T] 
 	case part == nil:
 		return Part[T]{err: fmt.Errorf("function: %w", patterns.ErrNil)}
 	case typ.IsEmpty():
-		return Part[T]{err: azerr.Errorf("the part has no properties")}
+		return Part[T]{err: errors.New("the part has no properties")}
 	}
 	return Part[T]{properties: typ.Names(), of: func(e *T) (at keys.Key, spec patterns.MergeSpec, ok bool, err error) {
 		at, properties, ok := part(e)
