@@ -82,6 +82,9 @@ func TestNilArgumentsAreErrNil(t *testing.T) {
 		_, zeroErr := table.Do(ctx, patterns.Op[counter]{})
 		_, zeroInBatchErr := table.Batch().Add(patterns.Op[counter]{}).Commit(ctx)
 		_, viewErr := patterns.NewStore(table, &patterns.StoreOptions[counter]{Views: []patterns.View[counter]{patterns.NewView[counter]("v", patterns.Shape{}, nil)}})
+		if named := (*patterns.ViewError)(nil); !errors.As(viewErr, &named) || named.View != "v" || !errors.Is(viewErr, patterns.ErrBadView) {
+			t.Errorf("view without a function: %v", viewErr)
+		}
 		_, projectErr := patterns.Project[counter, counter](nil)
 		for what, err := range map[string]error{
 			"insert": insertErr, "upsert": upsertErr, "update": updateErr, "key": keyErr, "bulk": bulkErr, "batch": batchErr,

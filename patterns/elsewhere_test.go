@@ -202,9 +202,9 @@ func TestStoredNamesLeadNowhereElse(t *testing.T) {
 
 	t.Run("lists in blobs", func(t *testing.T) {
 		tr := newTrap(t)
-		index := harness.Must(indexentity.InBlob("names", tr.box, func(c *citizen) (string, bool) { return c.Name, true }, nil))(t)
+		index := indexentity.InterBlob("names", tr.box, func(c *citizen) (string, bool) { return c.Name, true }, nil)
 		store := harness.NewStore(t, tr.tables.NewClient("people"), &patterns.StoreOptions[citizen]{Views: []patterns.View[citizen]{index}, Outbox: new(harness.OutboxQueue)})
-		reader := harness.Must(index.On(store))(t)
+		reader := index.On(store)
 		get := func(ctx context.Context) error { _, err := reader.Get(ctx, "", "Ann"); return err }
 		members := []string{"no separator", "p/a/b", "/p/r", "p/r/", "https://evil.example/people"}
 		for _, key := range badKeys[:len(badKeys)-1] { // JSON cannot contain the last one
@@ -247,7 +247,7 @@ func TestStoredNamesLeadNowhereElse(t *testing.T) {
 		tr := newTrap(t)
 		badges := tr.tables.NewClient("badges")
 		harness.Must(badges.CreateTable(t.Context(), nil))(t)
-		index := harness.Must(secondaryindex.Inter("names", badges, func(c *citizen) (string, bool) { return c.Name, true }, nil))(t)
+		index := secondaryindex.Inter("names", badges, func(c *citizen) (string, bool) { return c.Name, true }, nil)
 		store := harness.NewStore(t, tr.tables.NewClient("people"), &patterns.StoreOptions[citizen]{Views: []patterns.View[citizen]{index}, Outbox: new(harness.OutboxQueue)})
 		handle := func(m patterns.OutboxMessage) func(context.Context) error {
 			return func(ctx context.Context) error { _, err := store.Handle(ctx, m); return err }
@@ -342,7 +342,7 @@ func TestStoredNamesLeadNowhereElse(t *testing.T) {
 
 	t.Run("states of runs", func(t *testing.T) {
 		tr := newTrap(t)
-		index := harness.Must(secondaryindex.Intra("names", func(c *citizen) (string, bool) { return c.Name, true }, nil))(t)
+		index := secondaryindex.Intra("names", func(c *citizen) (string, bool) { return c.Name, true }, nil)
 		store := harness.NewStore(t, tr.tables.NewClient("citizens"), &patterns.StoreOptions[citizen]{Views: []patterns.View[citizen]{index}})
 		harness.NoError(t, store.Create(t.Context()))
 		harness.Must(store.Insert(t.Context(), &citizen{"p", "r", "Ann"}))(t)

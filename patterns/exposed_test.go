@@ -100,12 +100,10 @@ func exposedCalls(t *testing.T, m policy.Transporter, connection, name string, a
 	must(err)
 	outbox, err := eventual.NewOutbox(jobs, "")
 	must(err)
-	index, err := indexentity.InBlob("n", box, func(c *counter) (string, bool) { return c.Shard, true }, nil)
-	must(err)
+	index := indexentity.InterBlob("n", box, func(c *counter) (string, bool) { return c.Shard, true }, nil)
 	indexed, err := patterns.NewStore(table, &patterns.StoreOptions[counter]{Outbox: outbox, Views: []patterns.View[counter]{index}})
 	must(err)
-	reader, err := index.On(indexed)
-	must(err)
+	reader := index.On(indexed)
 	_, err = indexed.Insert(ctx, &counter{"indexed", "a", 1})
 	must(err)
 	fresh := func() *counter { return &counter{"new", time.Now().Format("150405.000000000"), 1} }
@@ -174,8 +172,8 @@ func exposedCalls(t *testing.T, m policy.Transporter, connection, name string, a
 			err = w.Write(ctx, logdata.Record{Time: time.Now(), Type: "k"})
 			return errors.Join(err, w.Close(ctx))
 		}},
-		{"indexentity.InBlob: Insert", true, func(ctx context.Context) error { _, err := indexed.Insert(ctx, fresh()); return err }},
-		{"indexentity.InBlob: Get", false, func(ctx context.Context) error { _, err := reader.Get(ctx, "indexed", "a"); return err }},
+		{"indexentity.InterBlob: Insert", true, func(ctx context.Context) error { _, err := indexed.Insert(ctx, fresh()); return err }},
+		{"indexentity.InterBlob: Get", false, func(ctx context.Context) error { _, err := reader.Get(ctx, "indexed", "a"); return err }},
 		{"Store.Handle", false, func(ctx context.Context) error {
 			_, err := indexed.Handle(ctx, patterns.OutboxMessage{Partition: "indexed", ID: "00000000000000000000000000"})
 			return err

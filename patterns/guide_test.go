@@ -195,9 +195,9 @@ func listTables() []guideTable {
 		{"14 lists in the partition",
 			with(before, "Sales/", "EmployeeIDs", map[string]string{"Kwok": "000010", "Hall": "000152", "Cao": "000223"}),
 			func(t testing.TB, client *aztables.Client) {
-				index := harness.Must(indexentity.SamePartition("lastname", stafferLast, &indexentity.Options[staffer]{
+				index := indexentity.Intra("lastname", stafferLast, &indexentity.Options[staffer]{
 					Property: "EmployeeIDs", Separator: ",", Bare: true, Plain: true,
-				}))(t)
+				})
 				changeStore(t, client, index, "Sales", "")
 			},
 			with(after, "Sales/", "EmployeeIDs", map[string]string{"Hall": "000152,000223,000301"}), "azp_views"},
@@ -205,10 +205,10 @@ func listTables() []guideTable {
 		{"15 lists in a partition of their own",
 			with(before, "indexentities/", "EmployeeDetails", map[string]string{"Kwok": "Sales/000010", "Hall": "Sales/000152", "Cao": "Sales/000223"}),
 			func(t testing.TB, client *aztables.Client) {
-				index := harness.Must(indexentity.OtherPartition("lastname", nil, stafferLast, &indexentity.Options[staffer]{
+				index := indexentity.Inter("lastname", nil, stafferLast, &indexentity.Options[staffer]{
 					Property: "EmployeeDetails", Separator: ",", Plain: true,
 					Partition: func(_, _ string) string { return "indexentities" },
-				}))(t)
+				})
 				changeStore(t, client, index, "Sales", "")
 			},
 			with(after, "indexentities/", "EmployeeDetails", map[string]string{"Hall": "Sales/000152,Sales/000223,Sales/000301"}), "azp_views"},
@@ -235,9 +235,9 @@ func departmentTables() []guideTable {
 		{"17 department with its manager",
 			with(employees, map[string]any{"DepartmentName": "Sales", "EmployeeCount": int32(153), "ManagerName": "Jun Cao", "ManagerEmailAddress": "junc@contoso.com"}),
 			func(t testing.TB, client *aztables.Client) {
-				view := harness.Must(denormalize.Into("manager", func(s *staffer) (keys.Key, manager, bool) {
+				view := denormalize.Intra("manager", denormalize.Into(func(s *staffer) (keys.Key, manager, bool) {
 					return keys.Key{Partition: s.PartitionKey, Row: "Department"}, manager{s.FirstName + " " + s.LastName, s.EmailAddress}, s.RowKey == "000223"
-				}, nil))(t)
+				}), nil)
 				changeStore(t, client, view, "Sales", "")
 			},
 			with(after, map[string]any{"DepartmentName": "Sales", "EmployeeCount": int32(153), "ManagerName": "Jun Hall", "ManagerEmailAddress": "junh@contoso.com"}),
@@ -246,9 +246,9 @@ func departmentTables() []guideTable {
 		{"17 department with its size",
 			with(employees, map[string]any{"DepartmentName": "Sales", "EmployeeCount": int32(2)}),
 			func(t testing.TB, client *aztables.Client) {
-				view := harness.Must(denormalize.Count("size", "EmployeeCount", func(s *staffer) (keys.Key, bool) {
+				view := denormalize.Intra("size", denormalize.Count("EmployeeCount", func(s *staffer) (keys.Key, bool) {
 					return keys.Key{Partition: s.PartitionKey, Row: "Department"}, true
-				}, nil))(t)
+				}), nil)
 				// Each entity is counted when it is added to the view, so the count begins with zero.
 				guideRows{"Sales/Department": {"EmployeeCount": int32(0)}}.mergeByHand(t, client)
 				changeStore(t, client, view, "Sales", "")

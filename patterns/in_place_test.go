@@ -63,7 +63,7 @@ func inPlace(t *testing.T, slice func(*testing.T, *harness.Backend, list[[]strin
 
 // notes is a Store of notes with an index of their first tags.
 func notes[L any](t *testing.T, client *aztables.Client, l list[L]) *patterns.Store[note[L]] {
-	byTag := harness.Must(secondaryindex.Intra("tag", func(n *note[L]) (string, bool) { return *l.at(n.Tags, 0), true }, nil))(t)
+	byTag := secondaryindex.Intra("tag", func(n *note[L]) (string, bool) { return *l.at(n.Tags, 0), true }, nil)
 	return harness.NewStore(t, client, &patterns.StoreOptions[note[L]]{Views: []patterns.View[note[L]]{byTag}})
 }
 
@@ -169,8 +169,8 @@ func testDuplicate[L any](t *testing.T, b *harness.Backend, l list[L], reread in
 	insertNote(t, plain, l, "1", "a", "x")
 	insertNote(t, plain, l, "2", "a", "y")
 	first := func(n *note[L]) (string, bool) { return *l.at(n.Tags, 0), true }
-	all := harness.Must(secondaryindex.Intra("all", first, &secondaryindex.Options[note[L]]{NonUnique: true}))(t)
-	one := harness.Must(secondaryindex.Intra("one", first, &secondaryindex.Options[note[L]]{Duplicates: all}))(t)
+	all := secondaryindex.Intra("all", first, &secondaryindex.Options[note[L]]{NonUnique: true})
+	one := secondaryindex.Intra("one", first, &secondaryindex.Options[note[L]]{Duplicates: all})
 	s := harness.NewStore(t, client, &patterns.StoreOptions[note[L]]{Views: []patterns.View[note[L]]{all, one}})
 	for _, view := range []string{"all", "one"} {
 		harness.Must(reindex.Backfill(t.Context(), s, view, nil))(t)

@@ -107,11 +107,11 @@ func TestPagesThatFailAreReadAgain(t *testing.T) {
 
 		client, service := b.Table(t), b.Service(t)
 		value := func(d *paged) (string, bool) { return d.Value, true }
-		second := harness.Must(secondaryindex.Intra("second", value, &secondaryindex.Options[paged]{NonUnique: true}))(t)
-		list := harness.Must(indexentity.SamePartition("list", value, nil))(t)
+		second := secondaryindex.Intra("second", value, &secondaryindex.Options[paged]{NonUnique: true})
+		list := indexentity.Intra("list", value, nil)
 		store := harness.NewStore(t, client, &patterns.StoreOptions[paged]{Views: []patterns.View[paged]{second, list}})
 		reader := harness.Must(patterns.Project[paged](store.Table()))(t)
-		seconds, lists := harness.Must(second.On(store))(t), harness.Must(list.On(store))(t)
+		seconds, lists := second.On(store), list.On(store)
 
 		log := harness.Must(logtail.New(b.Table(t), &logtail.Options[paged]{Buckets: 2}))(t)
 		family := harness.Must(compoundkey.New(b.Table(t), func(*paged) compoundkey.ID { return compoundkey.ID{Partition: "p", Parent: "parent"} },

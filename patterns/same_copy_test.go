@@ -42,8 +42,8 @@ func TestACopyDistinguishesZeroAndMissingIfTheTypeDoes(t *testing.T) {
 	name := func(e *settings) (string, bool) { return e.Name, e.Name != "" }
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		views := map[string]patterns.View[settings]{
-			"intra": harness.Must(secondaryindex.Intra("byName", name, nil))(t),
-			"inter": harness.Must(secondaryindex.Inter("byName", nil, name, nil))(t),
+			"intra": secondaryindex.Intra("byName", name, nil),
+			"inter": secondaryindex.Inter("byName", nil, name, nil),
 		}
 		for kind, view := range views {
 			for _, repaired := range []bool{false, true} {

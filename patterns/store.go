@@ -146,8 +146,9 @@ const (
 )
 
 // NewStore returns a Store on table. It makes no request. It refuses two views of the
-// same name, a building view that is retired or not in Views, and a view with rows outside
-// the partition if there is no outbox; the error names the view.
+// same name, a building view that is retired or not in Views, a view with rows outside the
+// partition if there is no outbox, and the first view whose declaration is invalid; the error
+// is a [*ViewError] that names the view.
 func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) {
 	if table == nil {
 		return nil, fmt.Errorf("new store: table: %w", ErrNil)

@@ -28,8 +28,7 @@ func spreadStore(t *testing.T, own, other *aztables.Client, blobs *container.Cli
 		})
 	}
 	name := func(p *harness.Person) (string, bool) { return p.Name, true }
-	index, err := indexentity.InBlob("names", blobs, name, nil)
-	harness.NoError(t, err)
+	index := indexentity.InterBlob("names", blobs, name, nil)
 	outbox, err := eventual.NewOutbox(queue, "")
 	harness.NoError(t, err)
 	shared := patterns.TableTarget("other", other)

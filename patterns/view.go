@@ -18,6 +18,12 @@ import (
 // A View may also have a method Shape() Shape, which [NewStore] calls once. A View
 // without it makes copies in the primary's own table. A Store calls the methods of a View
 // concurrently, so they must not change anything.
+//
+// A view is declared without an error. If the declaration is invalid, a method Err() error
+// returns the reason, and [NewStore] returns it in a [*ViewError], which matches [ErrBadView]
+// too. So a view that needs no client can be a variable of a package:
+//
+//	var byEmail = secondaryindex.Intra("email", func(p *Person) (string, bool) { return p.Email, p.Email != "" }, nil)
 type View[T any] interface {
 	// Name identifies the view: 1 to 64 letters, digits, '-', '_' and '.'. It is stored with
 	// the rows. While there are any, neither the name nor the rows that the view derives
@@ -130,7 +136,7 @@ const (
 )
 
 // NewView returns a View whose rows the function rows returns; see [View.Rows] for its
-// contract. [NewStore] refuses it with [ErrNil] if rows is nil.
+// contract. If rows is nil, [NewStore] returns an error that matches [ErrNil].
 func NewView[T any](name string, shape Shape, rows func(*T) ([]DerivedRow, error)) View[T] {
 	return &viewFunc[T]{name, shape, rows}
 }
@@ -144,6 +150,13 @@ type viewFunc[T any] struct {
 func (v *viewFunc[T]) Name() string                    { return v.name }
 func (v *viewFunc[T]) Shape() Shape                    { return v.shape }
 func (v *viewFunc[T]) Rows(e *T) ([]DerivedRow, error) { return v.rows(e) }
+
+func (v *viewFunc[T]) Err() error {
+	if v.rows == nil {
+		return fmt.Errorf("rows: %w", ErrNil)
+	}
+	return nil
+}
 
 // DerivedRow is one row, or one part of a row, that a primary implies. Make it with
 // [CopyRow], [MemberRow] or [MergeRow], as the view's [Shape] requires. A DerivedRow is
@@ -290,10 +303,13 @@ func (r RowRef) Key() keys.Key { return keys.Key{Partition: r.Partition, Row: r.
 
 // engineView returns v as the engine uses it.
 func engineView[T any](v View[T]) (*view.View, error) {
-	if f, ok := v.(*viewFunc[T]); ok && f != nil && f.rows == nil {
-		return nil, fmt.Errorf("rows of view %q: %w", f.name, ErrNil)
-	}
-	return view.New(func() (string, view.Shape) {
+	return view.New(func() (name string, shape view.Shape, err error) {
+		if declared, ok := v.(interface{ Err() error }); ok {
+			err = declared.Err()
+		}
+		if err != nil {
+			return v.Name(), shape, err
+		}
 		var s Shape
 		if shaped, ok := v.(interface{ Shape() Shape }); ok {
 			s = shaped.Shape()
@@ -306,7 +322,7 @@ func engineView[T any](v View[T]) (*view.View, error) {
 			Kind: s.Kind, Target: s.Target, Remote: s.Remote, List: s.List,
 			Plain: s.Plain, Owner: s.Owner, Adopt: s.Adopt, Version: s.Version,
 			Layout: layout,
-		}
+		}, nil
 	}, func(e any) ([]view.Row, error) {
 		rows, err := v.Rows(e.(*T))
 		if err != nil {

@@ -48,6 +48,17 @@ type Department struct {
 
 func department(e *Employee) keys.Key { return keys.Key{Partition: e.Department, Row: "Department"} }
 
+// What the row of the department contains of its employees. The row is in their partition, so the views need no
+// client. NewStore returns the error of a view that is invalid.
+var (
+	manager = denormalize.Intra("manager", denormalize.Into(func(e *Employee) (keys.Key, Manager, bool) {
+		return department(e), Manager{e.Name, e.EmailAddress}, e.IsManager
+	}), nil)
+	count = denormalize.Intra("count", denormalize.Count("EmployeeCount", func(e *Employee) (keys.Key, bool) {
+		return department(e), true
+	}), nil)
+)
+
 func main() {
 	if err := run(os.Stdout); err != nil {
 		log.Fatal(err)
@@ -69,17 +80,11 @@ func run(w io.Writer) error {
 		acct.ResetLog()
 	}
 
-	// 1. Declare the entity and what the row of the department contains of it.
+	// 1. Open the store that keeps the row of the department up to date.
 	client := service.NewClient("Staff")
 	table, err1 := patterns.NewTable[Employee](client, nil)
-	manager, err2 := denormalize.Into("manager", func(e *Employee) (keys.Key, Manager, bool) {
-		return department(e), Manager{e.Name, e.EmailAddress}, e.IsManager
-	}, nil)
-	count, err3 := denormalize.Count("count", "EmployeeCount", func(e *Employee) (keys.Key, bool) {
-		return department(e), true
-	}, nil)
-	departments, err4 := patterns.NewTable(client, &patterns.TableOptions[Department]{Keyless: true})
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
+	departments, err2 := patterns.NewTable(client, &patterns.TableOptions[Department]{Keyless: true})
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
 	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Employee]{

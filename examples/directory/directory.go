@@ -62,43 +62,42 @@ func NewDirectory(a *account.Account, suffix string, limits timeouts) (*Director
 func (d *Directory) declare() error {
 	// E-mail addresses are looked up in a department, so their rows are in its partition
 	// and change in one transaction with the employee.
-	email, err1 := secondaryindex.Intra("email", func(e *Employee) (string, bool) {
+	email := secondaryindex.Intra("email", func(e *Employee) (string, bool) {
 		return e.Email, e.Email != "" && (e.active() || e.State == arriving)
 	}, nil)
 	// Badges are unique in the whole company. Their rows are in one partition of another
 	// table, so they cannot change in one transaction with the employee.
-	badge, err2 := secondaryindex.Inter("badge", d.badges, func(e *Employee) (string, bool) {
+	badge := secondaryindex.Inter("badge", d.badges, func(e *Employee) (string, bool) {
 		return e.Badge, e.Badge != "" && e.active()
 	}, &secondaryindex.Options[Employee]{Partition: func(_, _ string) string { return "badge_" }})
 	// Last names are not unique. A lookup returns all employees of the company.
-	lastName, err3 := indexentity.OtherPartition("lastname", nil, func(e *Employee) (string, bool) {
+	lastName := indexentity.Inter("lastname", nil, func(e *Employee) (string, bool) {
 		return e.LastName, e.active()
 	}, nil)
-	count, err4 := denormalize.Count("count", "EmployeeCount", func(e *Employee) (keys.Key, bool) {
+	count := denormalize.Intra("count", denormalize.Count("EmployeeCount", func(e *Employee) (keys.Key, bool) {
 		return department(e.Department), e.active()
-	}, nil)
-	boss, err5 := denormalize.Into("manager", func(e *Employee) (keys.Key, manager, bool) {
+	}), nil)
+	boss := denormalize.Intra("manager", denormalize.Into(func(e *Employee) (keys.Key, manager, bool) {
 		return department(e.Department), manager{e.name(), e.Email}, e.IsManager && e.active()
-	}, nil)
-	table, err6 := patterns.NewTable[Employee](d.employees, nil)
-	outbox, err7 := eventual.NewOutbox(d.jobs, "")
-	if err := errors.Join(err1, err2, err3, err4, err5, err6, err7); err != nil {
+	}), nil)
+	table, err1 := patterns.NewTable[Employee](d.employees, nil)
+	outbox, err2 := eventual.NewOutbox(d.jobs, "")
+	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}
-	d.staff, err1 = patterns.NewStore(table, &patterns.StoreOptions[Employee]{
+	var err error
+	d.staff, err = patterns.NewStore(table, &patterns.StoreOptions[Employee]{
 		Views:  []patterns.View[Employee]{email, badge, lastName, count, boss},
 		Outbox: outbox,
 		Grace:  d.timeouts.grace,
 		Expiry: d.timeouts.expiry,
 	})
-	if err1 != nil {
-		return err1
+	if err != nil {
+		return err
 	}
-	d.byEmail, err1 = email.On(d.staff)
-	d.byBadge, err2 = badge.On(d.staff)
-	d.byLastName, err3 = lastName.On(d.staff)
-	d.departments, err4 = patterns.NewTable(d.employees, &patterns.TableOptions[Department]{Keyless: true})
-	return errors.Join(err1, err2, err3, err4)
+	d.byEmail, d.byBadge, d.byLastName = email.On(d.staff), badge.On(d.staff), lastName.On(d.staff)
+	d.departments, err = patterns.NewTable(d.employees, &patterns.TableOptions[Department]{Keyless: true})
+	return err
 }
 
 // Create creates the tables and queues.

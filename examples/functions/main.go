@@ -70,11 +70,8 @@ func check(err error) {
 // employees use the same store.
 func newWorker(tables *aztables.ServiceClient, queue func(name string) *azqueue.QueueClient, out io.Writer) (*eventual.Worker, *patterns.Store[Employee], error) {
 	work, staff := queue("work"), tables.NewClient("Staff")
-	byLast, err := secondaryindex.Inter("byLast", staff, func(e *Employee) (string, bool) { return e.Last, e.Last != "" },
+	byLast := secondaryindex.Inter("byLast", staff, func(e *Employee) (string, bool) { return e.Last, e.Last != "" },
 		&secondaryindex.Options[Employee]{NonUnique: true, Partition: func(_, last string) string { return "last_" + keys.Escape(last) }})
-	if err != nil {
-		return nil, nil, err
-	}
 	outbox, err := eventual.NewOutbox(work, "staff")
 	if err != nil {
 		return nil, nil, err

@@ -82,14 +82,11 @@ func try(w io.Writer, variant string) error {
 	var byName *indexentity.Index[Employee]
 	switch variant {
 	case "same partition":
-		byName, err = indexentity.SamePartition("lastname", lastName, nil) // needs no outbox
+		byName = indexentity.Intra("lastname", lastName, nil) // needs no outbox
 	case "other partition":
-		byName, err = indexentity.OtherPartition("lastname", nil, lastName, nil) // nil: in the same table
+		byName = indexentity.Inter("lastname", nil, lastName, nil) // nil: in the same table
 	case "blob":
-		byName, err = indexentity.InBlob("lastname", blobs, lastName, nil)
-	}
-	if err != nil {
-		return err
+		byName = indexentity.InterBlob("lastname", blobs, lastName, nil)
 	}
 	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Employee]{
 		Views: []patterns.View[Employee]{byName}, Outbox: outbox,
@@ -97,10 +94,7 @@ func try(w io.Writer, variant string) error {
 	if err != nil {
 		return err
 	}
-	index, err := byName.On(staff)
-	if err != nil {
-		return err
-	}
+	index := byName.On(staff)
 	if err := staff.Create(ctx); err != nil {
 		return err
 	}

@@ -75,11 +75,8 @@ func check(err error) {
 // newStore returns the store with which other programs change employees.
 func newStore(tables *aztables.ServiceClient, work *azqueue.QueueClient) (*patterns.Store[Employee], error) {
 	staff := tables.NewClient("Staff")
-	byLast, err := secondaryindex.Inter("byLast", staff, func(e *Employee) (string, bool) { return e.Last, e.Last != "" },
+	byLast := secondaryindex.Inter("byLast", staff, func(e *Employee) (string, bool) { return e.Last, e.Last != "" },
 		&secondaryindex.Options[Employee]{NonUnique: true, Partition: func(_, last string) string { return "last_" + keys.Escape(last) }})
-	if err != nil {
-		return nil, err
-	}
 	outbox, err := eventual.NewOutbox(work, "staff")
 	if err != nil {
 		return nil, err

@@ -30,12 +30,12 @@ type person struct {
 // newPeople returns the Store of -demo. A service would share such a function with its tools. It
 // makes no request.
 func newPeople(a *account) (*patterns.Store[person], error) {
-	email, err1 := secondaryindex.Intra("email", func(p *person) (string, bool) { return p.Email, true }, nil)
-	badge, err2 := secondaryindex.Inter("badge", a.tables.NewClient("Badges"), func(p *person) (string, bool) { return p.Badge, true }, nil)
-	table, err3 := patterns.NewTable[person](a.tables.NewClient("People"), nil)
-	queue, err4 := a.queue("jobs")
-	outbox, err5 := eventual.NewOutbox(queue, "")
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	email := secondaryindex.Intra("email", func(p *person) (string, bool) { return p.Email, true }, nil)
+	badge := secondaryindex.Inter("badge", a.tables.NewClient("Badges"), func(p *person) (string, bool) { return p.Badge, true }, nil)
+	table, err1 := patterns.NewTable[person](a.tables.NewClient("People"), nil)
+	queue, err2 := a.queue("jobs")
+	outbox, err3 := eventual.NewOutbox(queue, "")
+	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}
 	return patterns.NewStore(table, &patterns.StoreOptions[person]{Views: []patterns.View[person]{email, badge}, Outbox: outbox})

@@ -149,27 +149,16 @@ func seedWorkers(n int, open func(*Clients) (*patterns.Store[Worker], error)) fu
 
 const members = 100
 
-func lastNames() (*indexentity.Index[Worker], error) {
-	return indexentity.SamePartition("lastname", func(w *Worker) (string, bool) { return w.LastName, true }, nil)
-}
-
-func withLists(c *Clients) (*patterns.Store[Worker], error) {
-	names, err := lastNames()
-	if err != nil {
-		return nil, err
-	}
-	return workerStore(c, names)
-}
-
-func withCount(c *Clients) (*patterns.Store[Worker], error) {
-	count, err := denormalize.Count("count", "EmployeeCount", func(w *Worker) (keys.Key, bool) {
+var (
+	lastNames = indexentity.Intra("lastname", func(w *Worker) (string, bool) { return w.LastName, true }, nil)
+	headcount = denormalize.Intra("count", denormalize.Count("EmployeeCount", func(w *Worker) (keys.Key, bool) {
 		return keys.Key{Partition: w.Department, Row: "Department"}, true
-	}, nil)
-	if err != nil {
-		return nil, err
-	}
-	return workerStore(c, count)
-}
+	}), nil)
+)
+
+func withLists(c *Clients) (*patterns.Store[Worker], error) { return workerStore(c, lastNames) }
+
+func withCount(c *Clients) (*patterns.Store[Worker], error) { return workerStore(c, headcount) }
 
 func workerStore(c *Clients, view patterns.View[Worker]) (*patterns.Store[Worker], error) {
 	table, err := patterns.NewTable[Worker](c.Table(), nil)
@@ -291,15 +280,11 @@ func listMembers() Row {
 			}, nil
 		},
 		Ours: func(c *Clients) (Run, error) {
-			names, err := lastNames()
+			s, err := withLists(c)
 			if err != nil {
 				return nil, err
 			}
-			s, err := workerStore(c, names)
-			if err != nil {
-				return nil, err
-			}
-			index, err := names.On(s)
+			index := lastNames.On(s)
 			return func(ctx context.Context) error {
 				found, err := index.Get(ctx, "Sales", "Jones")
 				return check(len(found), err)

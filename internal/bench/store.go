@@ -47,21 +47,14 @@ func newWithStore(client *aztables.Client) (directory, error) {
 	if err != nil {
 		return nil, err
 	}
-	email, err := secondaryindex.Intra("email", func(p *Person) (string, bool) { return p.EmailAddress, true }, nil)
-	if err != nil {
-		return nil, err
-	}
-	last, err := secondaryindex.Intra("last", func(p *Person) (string, bool) { return p.LastName, true },
+	email := secondaryindex.Intra("email", func(p *Person) (string, bool) { return p.EmailAddress, true }, nil)
+	last := secondaryindex.Intra("last", func(p *Person) (string, bool) { return p.LastName, true },
 		&secondaryindex.Options[Person]{NonUnique: true})
-	if err != nil {
-		return nil, err
-	}
 	store, err := patterns.NewStore(table, &patterns.StoreOptions[Person]{Views: []patterns.View[Person]{email, last}})
 	if err != nil {
 		return nil, err
 	}
-	reader, err := email.On(store)
-	return withStore{store, reader}, err
+	return withStore{store, email.On(store)}, nil
 }
 
 func (w withStore) insert(ctx context.Context, p *Person) error {

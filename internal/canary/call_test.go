@@ -183,6 +183,10 @@ func (c *caller) output(name string, result any) {
 		inspect(c.t, name, err)
 		return
 	}
+	if declared, ok := result.(interface{ Err() error }); ok {
+		c.output(name, declared.Err())
+		return
+	}
 	v := reflect.Indirect(reflect.ValueOf(result))
 	if !v.IsValid() {
 		return

@@ -44,10 +44,8 @@ func (q quotingQueue) Put(_ context.Context, m patterns.OutboxMessage, _ time.Du
 
 // views returns a local unique view, a remote one, and, if asked for, one that quotes the value in its error.
 func views(e *env, broken bool) []patterns.View[person] {
-	local, err := secondaryindex.Intra("local", nameOf, nil)
-	must(e.t, err)
-	remote, err := secondaryindex.Inter("remote", nil, nameOf, nil)
-	must(e.t, err)
+	local := secondaryindex.Intra("local", nameOf, nil)
+	remote := secondaryindex.Inter("remote", nil, nameOf, nil)
 	found := []patterns.View[person]{local, remote}
 	if broken {
 		found = append(found, patterns.NewView("broken", patterns.Shape{}, func(p *person) ([]patterns.DerivedRow, error) {
@@ -213,26 +211,18 @@ func nameOf(p *person) (string, bool) {
 
 // indexOf returns the reader of a unique index of the store.
 func indexOf(e *env) *secondaryindex.Reader[person] {
-	r, err := e.store.Views()[0].(*secondaryindex.Index[person]).On(e.store)
-	must(e.t, err)
-	return r
+	return e.store.Views()[0].(*secondaryindex.Index[person]).On(e.store)
 }
 
 // lists returns a list in the table and one in a blob, with their store.
 func lists(e *env) []*indexentity.Reader[person] {
-	local, err := indexentity.SamePartition("list", nameOf, nil)
-	must(e.t, err)
-	inBlob, err := indexentity.InBlob("blob", e.bin, nameOf, nil)
-	must(e.t, err)
+	local := indexentity.Intra("list", nameOf, nil)
+	inBlob := indexentity.InterBlob("blob", e.bin, nameOf, nil)
 	store, err := patterns.NewStore(e.stamped, &patterns.StoreOptions[person]{Views: []patterns.View[person]{local, inBlob}, Outbox: e.outbox})
 	must(e.t, err)
 	_, _ = store.Insert(e.t.Context(), good("listed"))
 	_ = e.outbox.Work(e.t.Context(), store.Handle)
-	first, err := local.On(store)
-	must(e.t, err)
-	second, err := inBlob.On(store)
-	must(e.t, err)
-	return []*indexentity.Reader[person]{first, second}
+	return []*indexentity.Reader[person]{local.On(store), inBlob.On(store)}
 }
 
 // payload is a message that can be impossible to write.
@@ -348,9 +338,9 @@ func receivers(e *env) []any {
 	for _, r := range lists(e) {
 		found = append(found, r)
 	}
-	list, err := indexentity.SamePartition("list", nameOf, nil)
-	must(e.t, err)
-	found = append(found, list)
+	list := indexentity.Intra("list", nameOf, nil)
+	found = append(found, list, indexentity.Intra("list", func(*person) (string, bool) { return "", true }, &indexentity.Options[person]{Property: "a b"}),
+		secondaryindex.Intra[person]("local", nil, nil))
 	s, table, store := sharded(e)
 	found = append(found, s, table, store)
 	if r, err := reindex.Survey(ctx, e.stamped.Client(), nil); err == nil {

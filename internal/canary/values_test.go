@@ -18,6 +18,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/access"
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
 	"github.com/azpatterns/azpatterns/patterns/dataseries"
+	"github.com/azpatterns/azpatterns/patterns/denormalize"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/govern"
@@ -188,6 +189,8 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 	add(all, reindex.Job{Run: bird, Stage: 1})
 	add(all, secondaryindex.Range(bird, digits), secondaryindex.Prefix(bird+"\xff"), secondaryindex.Prefix(repeated(2000)), secondaryindex.Prefix(bird+"/\x01"))
 	add(all, secondaryindex.Entry[person]{})
+	add(all, denormalize.Into(func(*person) (k keys.Key, c chan int, ok bool) { return }), denormalize.Into[person, person](nil),
+		denormalize.Sum("a b", func(*person) (k keys.Key, n int64, ok bool) { return }), denormalize.Part[person]{})
 	add[iter.Seq2[secondaryindex.Entry[person], error]](all, func(yield func(secondaryindex.Entry[person], error) bool) { yield(secondaryindex.Entry[person]{}, nil) })
 	account := shards.Account{Name: bird, Tables: e.service}
 	add(all, shards.Account{Name: bird + "3", Tables: e.service, Table: "sharded3"}, account)
@@ -202,7 +205,7 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 // names are the parameters, by function, that are names of views, properties or parts: the program chose them, and
 // errors contain them.
 var names = map[string][]int{
-	"denormalize.Count": {1}, "denormalize.Sum": {1}, "eventual.Enqueue": {2}, "keys.Check": {0}, "reindex.Backfill": {2}, "reindex.Runs.Backfill": {2},
+	"eventual.Enqueue": {2}, "keys.Check": {0}, "reindex.Backfill": {2}, "reindex.Runs.Backfill": {2},
 	"patterns.Store.SetViewState": {1},
 }
 

@@ -28,19 +28,29 @@ type Definition[T any] struct {
 	Partition func(partition, value string) string // may be nil
 
 	Type *view.EntityType
+	err  error // the first one that Refuse was called with
 }
 
 // Init checks the name and the function, and sets Type.
-func (d *Definition[T]) Init() (err error) {
-	if err := checkName(d.Name); err != nil {
-		return err
-	}
+func (d *Definition[T]) Init() {
+	d.Refuse(checkName(d.Name))
 	if d.Value == nil {
-		return fmt.Errorf("function for the value: %w", patterns.ErrNil)
+		d.Refuse(fmt.Errorf("function for the value: %w", patterns.ErrNil))
 	}
+	var err error
 	d.Type, err = view.EntityTypeOf(reflect.TypeFor[T]())
-	return err
+	d.Refuse(err)
 }
+
+// Refuse makes err, if it is not nil, the error of the definition, unless it has one.
+func (d *Definition[T]) Refuse(err error) {
+	if d.err == nil {
+		d.err = err
+	}
+}
+
+// Err returns the error of the definition, nil if it is valid.
+func (d *Definition[T]) Err() error { return d.err }
 
 const maxName = 64
 
@@ -57,12 +67,11 @@ func checkName(name string) error {
 	return nil
 }
 
-// NeedsKey fails if the key of an entity cannot be determined.
-func (d *Definition[T]) NeedsKey() error {
-	if d.Key == nil && !d.Type.MayHaveKeys() {
-		return fmt.Errorf("%v has no fields PartitionKey and RowKey, and Options.Key is not set: %w", reflect.TypeFor[T](), keys.ErrBadKey)
+// NeedsKey refuses the definition if the key of an entity cannot be determined.
+func (d *Definition[T]) NeedsKey() {
+	if d.err == nil && d.Key == nil && !d.Type.MayHaveKeys() {
+		d.Refuse(fmt.Errorf("%v has no fields PartitionKey and RowKey, and Options.Key is not set: %w", reflect.TypeFor[T](), keys.ErrBadKey))
 	}
-	return nil
 }
 
 // Primary returns the key of the entity e.
@@ -103,12 +112,24 @@ func Fold(value string) string {
 	return strings.ToLower(value)
 }
 
+// Index is a view that may be invalid.
+type Index[T any] interface {
+	patterns.View[T]
+	Err() error
+}
+
 // Rows returns the table that contains the rows of a view of the store: client or, if
-// that is nil, the primaries' own table. It fails with [patterns.ErrBadView] if the store
-// does not have the view.
-func Rows[R, T any](store *patterns.Store[T], v patterns.View[T], client *aztables.Client) (*patterns.Table[R], error) {
-	if !slices.Contains(store.Views(), v) {
-		return nil, fmt.Errorf("index %q is not one of the store's views: %w", v.Name(), patterns.ErrBadView)
+// that is nil, the primaries' own table. It fails with [patterns.ErrBadView] if the view is
+// invalid, or if the store does not have it.
+func Rows[R, T any](store *patterns.Store[T], v Index[T], client *aztables.Client) (*patterns.Table[R], error) {
+	if err := v.Err(); err != nil {
+		return nil, fmt.Errorf("%w: %w", patterns.ErrBadView, err)
+	}
+	if store == nil {
+		return nil, fmt.Errorf("store: %w", patterns.ErrNil)
+	}
+	if !slices.Contains(store.Views(), patterns.View[T](v)) {
+		return nil, fmt.Errorf("not one of the store's views: %w", patterns.ErrBadView)
 	}
 	if client == nil {
 		client = store.Table().Client()

@@ -16,7 +16,9 @@ func TestKeysAreFoundInAnEmbeddedPointer(t *testing.T) {
 		Name string
 	}
 	d := Definition[person]{Name: "name", Value: func(p *person) (string, bool) { return p.Name, true }}
-	if err := errors.Join(d.Init(), d.NeedsKey()); err != nil {
+	d.Init()
+	d.NeedsKey()
+	if err := d.Err(); err != nil {
 		t.Fatal(err)
 	}
 	want := keys.Key{Partition: "p", Row: "r"}
@@ -28,8 +30,12 @@ func TestKeysAreFoundInAnEmbeddedPointer(t *testing.T) {
 	}
 	type keyless struct{ Name string }
 	k := Definition[keyless]{Name: "name", Value: func(*keyless) (string, bool) { return "", true }}
-	if err := k.Init(); err != nil || !errors.Is(k.NeedsKey(), keys.ErrBadKey) {
-		t.Errorf("no keys: %v, %v", err, k.NeedsKey())
+	k.Init()
+	if err := k.Err(); err != nil {
+		t.Fatal(err)
+	}
+	if k.NeedsKey(); !errors.Is(k.Err(), keys.ErrBadKey) {
+		t.Errorf("no keys: %v", k.Err())
 	}
 }
 

@@ -154,28 +154,26 @@ func foreignDepartment(r *rand.Rand, key keys.Key) []byte {
 }
 
 // viewsOf declares the views of a layout.
-func viewsOf[N any](l *layout) ([]patterns.View[N], error) {
+func viewsOf[N any](l *layout) []patterns.View[N] {
 	value := func(n *N) (string, bool) { return textField(n, l.value), textField(n, l.value) != "" }
 	in := func(partition, _ string) string { return l.partition(partition) }
 	var view patterns.View[N]
-	var err error
 	switch {
 	case l.name == "members":
-		view, err = indexentity.SamePartition(l.name, value, &indexentity.Options[N]{})
+		view = indexentity.Intra(l.name, value, &indexentity.Options[N]{})
 	case l.name == "list":
-		view, err = indexentity.SamePartition(l.name, value, &indexentity.Options[N]{Property: l.property(), Separator: ",", Bare: true, Plain: true})
+		view = indexentity.Intra(l.name, value, &indexentity.Options[N]{Property: l.property(), Separator: ",", Bare: true, Plain: true})
 	case l.list():
-		view, err = indexentity.OtherPartition(l.name, nil, value, &indexentity.Options[N]{Property: l.property(), Separator: ",", Plain: true, Partition: in})
+		view = indexentity.Inter(l.name, nil, value, &indexentity.Options[N]{Property: l.property(), Separator: ",", Plain: true, Partition: in})
 	case strings.HasPrefix(l.name, "department"):
 		type manager struct{ ManagerMail string }
-		opts := &denormalize.Options{Remote: l.remote}
 		at := func(n *N) keys.Key { return l.department(keyOf(n)) }
-		view, err = denormalize.Into(l.name+"-manager", func(n *N) (keys.Key, manager, bool) { return at(n), manager{textField(n, "Mail")}, true }, opts)
-		if err != nil {
-			return nil, err
+		boss := denormalize.Into(func(n *N) (keys.Key, manager, bool) { return at(n), manager{textField(n, "Mail")}, true })
+		count := denormalize.Count("EmployeeCount", func(n *N) (keys.Key, bool) { return at(n), true })
+		if l.remote {
+			return []patterns.View[N]{denormalize.Inter(l.name+"-manager", nil, boss, nil), denormalize.Inter(l.name, nil, count, nil)}
 		}
-		count, err := denormalize.Count(l.name, "EmployeeCount", func(n *N) (keys.Key, bool) { return at(n), true }, opts)
-		return []patterns.View[N]{view, count}, err
+		return []patterns.View[N]{denormalize.Intra(l.name+"-manager", boss, nil), denormalize.Intra(l.name, count, nil)}
 	default:
 		opts := &secondaryindex.Options[N]{NonUnique: l.ofGroup(), Only: l.only}
 		if l.guide() {
@@ -193,13 +191,13 @@ func viewsOf[N any](l *layout) ([]patterns.View[N], error) {
 			}
 		}
 		if !l.remote {
-			view, err = secondaryindex.Intra(l.name, value, opts)
+			view = secondaryindex.Intra(l.name, value, opts)
 			break
 		}
 		opts.Partition = in
-		view, err = secondaryindex.Inter(l.name, nil, value, opts)
+		view = secondaryindex.Inter(l.name, nil, value, opts)
 	}
-	return []patterns.View[N]{view}, err
+	return []patterns.View[N]{view}
 }
 
 func textField[N any](n *N, name string) string {

@@ -39,11 +39,7 @@ func static[N any](seed uint64) *staticProgram {
 		e := &typedEditor[N]{}
 		opts := &patterns.StoreOptions[N]{Outbox: &e.queue, OnPending: func(_ context.Context, _ keys.Key, err error) { e.late = err }}
 		for _, l := range layouts {
-			views, err := viewsOf[N](l)
-			if err != nil {
-				return nil, err
-			}
-			opts.Views = append(opts.Views, views...)
+			opts.Views = append(opts.Views, viewsOf[N](l)...)
 		}
 		table, err := patterns.NewTable[N](w.client, nil)
 		if err != nil {

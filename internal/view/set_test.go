@@ -43,8 +43,8 @@ func TestASetNamesTheViewItRefuses(t *testing.T) {
 
 func TestAViewWhoseDescriptionPanicsIsRefused(t *testing.T) {
 	var none *View
-	_, err := New(func() (string, Shape) { return none.Name, none.Shape }, nil)
-	if !errors.Is(err, azerr.ErrBadView) || !strings.Contains(err.Error(), "Name or Shape panicked") {
+	_, err := New(func() (string, Shape, error) { return none.Name, none.Shape, nil }, nil)
+	if !errors.Is(err, azerr.ErrBadView) || !strings.Contains(err.Error(), "Name, Shape or Err panicked") {
 		t.Error(err)
 	}
 }

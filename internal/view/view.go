@@ -23,16 +23,20 @@ type View struct {
 	Rows func(entity any) ([]Row, error)
 }
 
-// New returns the View that describe describes. describe calls code of the user, often
-// through an interface that contains a nil pointer, so a panic of it is returned as an
-// error that matches [azerr.ErrBadView].
-func New(describe func() (name string, shape Shape), rows func(entity any) ([]Row, error)) (v *View, err error) {
+// New returns the View that describe describes. An error of describe is returned in an
+// [*outcome.ViewError]. describe calls code of the user, often through an interface that
+// contains a nil pointer, so a panic of it is returned as an error. Both match
+// [azerr.ErrBadView].
+func New(describe func() (name string, shape Shape, err error), rows func(entity any) ([]Row, error)) (v *View, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			v, err = nil, fmt.Errorf("%w: Name or Shape panicked with a %T", azerr.ErrBadView, p)
+			v, err = nil, fmt.Errorf("%w: Name, Shape or Err panicked with a %T", azerr.ErrBadView, p)
 		}
 	}()
-	name, shape := describe()
+	name, shape, err := describe()
+	if err != nil {
+		return nil, BadView(name, "%w", err)
+	}
 	return &View{Name: name, Shape: shape, Rows: rows}, nil
 }
 

@@ -19,6 +19,9 @@
 // properties are not changed. Its row has a property azp_merged that records which entity
 // stored which properties.
 //
+// Here the department is in the partition of its employees ([Intra]). It can also be in another
+// partition, of the same or another table ([Inter]).
+//
 // # Cost
 //
 // A row in the entity's own partition is read, and changed in the same transaction: one

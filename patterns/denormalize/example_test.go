@@ -2,7 +2,6 @@ package denormalize_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 
@@ -26,12 +25,12 @@ func Example() {
 	type Manager struct{ ManagerName string }
 	department := func(e *Employee) keys.Key { return keys.Key{Partition: e.Department, Row: "Department"} }
 
-	boss, err1 := denormalize.Into("manager", func(e *Employee) (keys.Key, Manager, bool) {
+	boss := denormalize.Intra("manager", denormalize.Into(func(e *Employee) (keys.Key, Manager, bool) {
 		return department(e), Manager{e.Name}, e.IsManager
-	}, nil)
-	count, err2 := denormalize.Count("count", "EmployeeCount", func(e *Employee) (keys.Key, bool) { return department(e), true }, nil)
-	table, err3 := patterns.NewTable[Employee](client, nil)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	}), nil)
+	count := denormalize.Intra("count", denormalize.Count("EmployeeCount", func(e *Employee) (keys.Key, bool) { return department(e), true }), nil)
+	table, err := patterns.NewTable[Employee](client, nil)
+	if err != nil {
 		log.Fatal(err)
 	}
 	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Employee]{Views: []patterns.View[Employee]{boss, count}})

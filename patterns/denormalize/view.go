@@ -2,26 +2,15 @@ package denormalize
 
 import (
 	"fmt"
-	"reflect"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/view"
-	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// Options are the options of [Into], [Count] and [Sum]. nil and the zero value mean the
+// Options are the options of [Intra] and [Inter]. nil and the zero value mean the
 // defaults.
 type Options struct {
-	// Table contains the rows that receive the properties, if that is not the entities'
-	// own table. It may be in another account.
-	Table *aztables.Client
-
-	// Remote means that those rows are in other partitions of the entities' own table, so
-	// that [patterns.NewStore] can require an outbox. Table implies it.
-	Remote bool
-
 	// Existing means that the view does not create a missing row. If the row is in the
 	// entity's partition, the operation then fails with [patterns.ErrNotFound]. By default
 	// a missing row is created with these properties alone.
@@ -33,90 +22,63 @@ type Options struct {
 	Version string
 }
 
-// newView returns a view whose rows are merged into the row that part returns. properties
-// are the names of those that it sets or adds to.
-func newView[T any](name string, properties []string, opts *Options, part func(*T) (at keys.Key, spec patterns.MergeSpec, ok bool, err error)) patterns.View[T] {
+// Intra returns a view that stores what in rows of the entities' own partitions, which change in
+// the same transaction. name is that of the view; see [patterns.View]. A row in another partition
+// needs [Inter]: without an outbox, an operation that concerns one fails.
+//
+// Intra makes no request. If an argument is invalid, [patterns.NewStore] returns an error that
+// names it.
+func Intra[T any](name string, what Part[T], opts *Options) patterns.View[T] {
+	return newView(name, what, patterns.Shape{}, opts)
+}
+
+// Inter returns a view that stores what in rows of other partitions: of table, which may be in
+// another account, or, if table is nil, of the entities' own table. They are updated through the
+// [patterns.StoreOptions.Outbox]. Otherwise Inter is like [Intra].
+func Inter[T any](name string, table *aztables.Client, what Part[T], opts *Options) patterns.View[T] {
+	shape := patterns.Shape{Remote: true}
+	if table != nil {
+		shape.Target = patterns.TableTarget(name, table)
+	}
+	return newView(name, what, shape, opts)
+}
+
+// merged is the view that [Intra] and [Inter] return.
+type merged[T any] struct {
+	name     string
+	what     Part[T]
+	shape    patterns.Shape
+	existing bool
+}
+
+func newView[T any](name string, what Part[T], shape patterns.Shape, opts *Options) *merged[T] {
 	var o Options
 	if opts != nil {
 		o = *opts
 	}
-	shape := patterns.Shape{
-		Kind: patterns.Merges, Remote: o.Remote,
-		Version: fmt.Sprintf("%q %t %q", properties, o.Existing, o.Version),
-	}
-	if o.Table != nil {
-		shape.Target = patterns.TableTarget(name, o.Table)
-	}
-	return patterns.NewView(name, shape, func(e *T) ([]patterns.DerivedRow, error) {
-		at, spec, ok, err := part(e)
-		if !ok || err != nil {
-			return nil, err
-		}
-		spec.Existing = o.Existing
-		return []patterns.DerivedRow{patterns.MergeRow(at, spec)}, nil
-	})
+	shape.Kind = patterns.Merges
+	shape.Version = fmt.Sprintf("%q %t %q", what.properties, o.Existing, o.Version)
+	return &merged[T]{name, what, shape, o.Existing}
 }
 
-// Into returns a view that stores properties of an entity in the row of another entity.
-// part returns the key of that row and the properties, which are the fields of U, and
-// false if the entity has no part in any row. It must be a pure function. Fields of U that
-// are omitted, such as nil pointers, are not stored. When part returns false, or another
-// key, the properties are removed from the row.
-//
-// If several entities have a part in the same row, the first one stores it; the others
-// fail with [*patterns.DuplicateError]: a department has one manager. If the row is
-// outside the entity's partition, this is found only after the entity was stored: the
-// operation succeeds, [patterns.StoreOptions.OnPending] receives the error, and the part
-// is missing. The worker tries again, in case the first entity leaves the row, until
-// the outbox message becomes a poison message. After that [patterns.Store.Repair] of the
-// entity stores the part.
-//
-// Into makes no request. The error names the field of U that cannot be stored.
-func Into[T, U any](name string, part func(*T) (at keys.Key, properties U, ok bool), opts *Options) (patterns.View[T], error) {
-	typ, err := view.EntityTypeOf(reflect.TypeFor[U]())
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("new part: %w", err)
-	case part == nil:
-		return nil, fmt.Errorf("new part: function: %w", patterns.ErrNil)
-	case typ.IsEmpty():
-		return nil, fmt.Errorf("new part: %w: the part has no properties", patterns.ErrBadView)
+func (m *merged[T]) Name() string          { return m.name }
+func (m *merged[T]) Shape() patterns.Shape { return m.shape }
+
+func (m *merged[T]) Err() error {
+	if m.what.err == nil && m.what.of == nil {
+		return fmt.Errorf("part: %w", patterns.ErrNil)
 	}
-	return newView(name, typ.Names(), opts, func(e *T) (at keys.Key, spec patterns.MergeSpec, ok bool, err error) {
-		at, properties, ok := part(e)
-		if ok {
-			spec.Set, err = typ.Properties(&properties, at)
-		}
-		return at, spec, ok, err
-	}), nil
+	return m.what.err
 }
 
-// Count returns a view that counts entities. property, an Edm.Int64, is the number of
-// entities for which in returns true and the key of the row that contains the count. in
-// must be a pure function. Count makes no request.
-func Count[T any](name, property string, in func(*T) (at keys.Key, ok bool), opts *Options) (patterns.View[T], error) {
-	if in == nil {
-		return nil, fmt.Errorf("new count: function: %w", patterns.ErrNil)
+func (m *merged[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
+	if err := m.Err(); err != nil {
+		return nil, err
 	}
-	return Sum(name, property, func(e *T) (keys.Key, int64, bool) {
-		at, ok := in(e)
-		return at, 1, ok
-	}, opts)
-}
-
-// Sum returns a view that adds up a value of entities, such as the number of open orders.
-// property, an Edm.Int64, is the sum of v over all entities for which value returns true
-// and the key of the row that contains the sum. value must be a pure function. Sum makes
-// no request.
-func Sum[T any](name, property string, value func(*T) (at keys.Key, v int64, ok bool), opts *Options) (patterns.View[T], error) {
-	if value == nil {
-		return nil, fmt.Errorf("new sum: function: %w", patterns.ErrNil)
+	at, spec, ok, err := m.what.of(e)
+	if !ok || err != nil {
+		return nil, err
 	}
-	if err := view.CheckPropertyName(property); err != nil {
-		return nil, fmt.Errorf("new sum: %w", err)
-	}
-	return newView(name, []string{property}, opts, func(e *T) (keys.Key, patterns.MergeSpec, bool, error) {
-		at, v, ok := value(e)
-		return at, patterns.MergeSpec{Add: map[string]any{property: v}}, ok, nil
-	}), nil
+	spec.Existing = m.existing
+	return []patterns.DerivedRow{patterns.MergeRow(at, spec)}, nil
 }

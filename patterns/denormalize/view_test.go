@@ -40,19 +40,25 @@ type department struct {
 // partition, or in another table.
 var places = map[string]struct {
 	at   func(e *employee) keys.Key
-	opts func(other *aztables.Client) *denormalize.Options
+	view func(name string, other *aztables.Client, what denormalize.Part[employee]) patterns.View[employee]
 }{
 	"same partition": {
 		func(e *employee) keys.Key { return keys.Key{Partition: e.Department, Row: "Department"} },
-		func(*aztables.Client) *denormalize.Options { return nil },
+		func(name string, _ *aztables.Client, what denormalize.Part[employee]) patterns.View[employee] {
+			return denormalize.Intra(name, what, nil)
+		},
 	},
 	"other partition": {
 		func(e *employee) keys.Key { return keys.Key{Partition: "departments", Row: e.Department} },
-		func(*aztables.Client) *denormalize.Options { return &denormalize.Options{Remote: true} },
+		func(name string, _ *aztables.Client, what denormalize.Part[employee]) patterns.View[employee] {
+			return denormalize.Inter(name, nil, what, nil)
+		},
 	},
 	"other table": {
 		func(e *employee) keys.Key { return keys.Key{Partition: e.Department, Row: "Department"} },
-		func(other *aztables.Client) *denormalize.Options { return &denormalize.Options{Table: other} },
+		func(name string, other *aztables.Client, what denormalize.Part[employee]) patterns.View[employee] {
+			return denormalize.Inter(name, other, what, nil)
+		},
 	},
 }
 
@@ -65,19 +71,18 @@ type world struct {
 
 func newWorld(client, other *aztables.Client, place string, w *harness.OutboxQueue) (*world, error) {
 	p := places[place]
-	opts := p.opts(other)
-	boss, err1 := denormalize.Into("manager", func(e *employee) (keys.Key, manager, bool) {
+	boss := p.view("manager", other, denormalize.Into(func(e *employee) (keys.Key, manager, bool) {
 		return p.at(e), manager{e.Name, e.EmailAddress}, e.IsManager
-	}, opts)
-	count, err2 := denormalize.Count("count", "EmployeeCount", func(e *employee) (keys.Key, bool) { return p.at(e), true }, opts)
-	orders, err3 := denormalize.Sum("orders", "OpenOrders", func(e *employee) (keys.Key, int64, bool) { return p.at(e), e.Orders, e.Orders != 0 }, opts)
-	table, err4 := patterns.NewTable[employee](client, nil)
+	}))
+	count := p.view("count", other, denormalize.Count("EmployeeCount", func(e *employee) (keys.Key, bool) { return p.at(e), true }))
+	orders := p.view("orders", other, denormalize.Sum("OpenOrders", func(e *employee) (keys.Key, int64, bool) { return p.at(e), e.Orders, e.Orders != 0 }))
+	table, err1 := patterns.NewTable[employee](client, nil)
 	home := client
-	if opts != nil && opts.Table != nil {
+	if place == "other table" {
 		home = other
 	}
-	departments, err5 := patterns.NewTable(home, &patterns.TableOptions[department]{Keyless: true})
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
+	departments, err2 := patterns.NewTable(home, &patterns.TableOptions[department]{Keyless: true})
+	if err := errors.Join(err1, err2); err != nil {
 		return nil, err
 	}
 	store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{boss, count, orders}, Outbox: w})
@@ -263,14 +268,13 @@ func TestASecondManagerIsRefusedOrReported(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for name, p := range places {
 			t.Run(name, func(t *testing.T) {
-				opts := p.opts(b.Table(t))
-				boss, err := denormalize.Into("manager", func(e *employee) (keys.Key, manager, bool) {
+				client, home := b.Table(t), b.Table(t)
+				boss := p.view("manager", home, denormalize.Into(func(e *employee) (keys.Key, manager, bool) {
 					return p.at(e), manager{e.Name, e.EmailAddress}, e.IsManager
-				}, opts)
-				if err != nil {
-					t.Fatal(err)
+				}))
+				if name != "other table" {
+					home = client
 				}
-				client := b.Table(t)
 				var pending error
 				store := harness.NewStore(t, client, &patterns.StoreOptions[employee]{
 					Views: []patterns.View[employee]{boss}, Outbox: &harness.OutboxQueue{},
@@ -279,15 +283,15 @@ func TestASecondManagerIsRefusedOrReported(t *testing.T) {
 				if _, err := store.Insert(t.Context(), &employee{Department: "Sales", ID: "1", Name: "Ken", IsManager: true}); err != nil {
 					t.Fatal(err)
 				}
-				_, err = store.Insert(t.Context(), &employee{Department: "Sales", ID: "2", Name: "Mary", IsManager: true})
-				if opts == nil {
+				_, err := store.Insert(t.Context(), &employee{Department: "Sales", ID: "2", Name: "Mary", IsManager: true})
+				if name == "same partition" {
 					err, pending = pending, err
 				}
 				var duplicate *patterns.DuplicateError
 				if !errors.As(pending, &duplicate) || duplicate.View != "manager" || err != nil {
 					t.Fatalf("got %v, and %v", pending, err)
 				}
-				if opts == nil {
+				if name == "same partition" {
 					return
 				}
 				if _, err := store.Update(t.Context(), key("1"), func(e *employee) error { e.IsManager = false; return nil }); err != nil {
@@ -295,10 +299,6 @@ func TestASecondManagerIsRefusedOrReported(t *testing.T) {
 				}
 				if err := store.Repair(t.Context(), key("2")); err != nil {
 					t.Fatal(err)
-				}
-				home := client
-				if opts.Table != nil {
-					home = opts.Table
 				}
 				departments := harness.NewTable(t, home, &patterns.TableOptions[department]{Keyless: true})
 				d, err := departments.Get(t.Context(), p.at(&employee{Department: "Sales"}))
@@ -312,33 +312,59 @@ func TestASecondManagerIsRefusedOrReported(t *testing.T) {
 
 func TestInvalidArgumentsAreRefused(t *testing.T) {
 	none := func(*employee) (keys.Key, bool) { return keys.Key{}, false }
-	for what, c := range map[string]struct{ err, want error }{
-		"no function":   {harness.ErrorOf(denormalize.Into[employee, manager]("m", nil, nil)), patterns.ErrNil},
-		"no count":      {harness.ErrorOf(denormalize.Count[employee]("c", "N", nil, nil)), patterns.ErrNil},
-		"no sum":        {harness.ErrorOf(denormalize.Sum[employee]("c", "N", nil, nil)), patterns.ErrNil},
-		"no properties": {harness.ErrorOf(denormalize.Into("m", func(*employee) (k keys.Key, s struct{}, ok bool) { return }, nil)), patterns.ErrBadView},
+	acct := storagetest.New(t)
+	refuse := func(what string, part denormalize.Part[employee]) error {
+		table := harness.NewTable[employee](t, acct.Tables().NewClient("Staff"), nil)
+		refused := func(view patterns.View[employee]) error {
+			_, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{view}, Outbox: &harness.OutboxQueue{}})
+			var v *patterns.ViewError
+			if !errors.As(err, &v) || v.View != "n" || !errors.Is(err, patterns.ErrBadView) {
+				t.Errorf("%s: %v", what, err)
+			}
+			if _, err := view.Rows(new(employee)); err == nil {
+				t.Errorf("%s: rows without an error", what)
+			}
+			return err
+		}
+		intra, inter := refused(denormalize.Intra("n", part, nil)), refused(denormalize.Inter("n", nil, part, nil))
+		if fmt.Sprint(intra) != fmt.Sprint(inter) {
+			t.Errorf("%s: %v, but %v", what, intra, inter)
+		}
+		return intra
+	}
+	for what, c := range map[string]struct {
+		part denormalize.Part[employee]
+		want error
+	}{
+		"no part":       {denormalize.Part[employee]{}, patterns.ErrNil},
+		"no function":   {denormalize.Into[employee, manager](nil), patterns.ErrNil},
+		"no count":      {denormalize.Count[employee]("N", nil), patterns.ErrNil},
+		"no sum":        {denormalize.Sum[employee]("N", nil), patterns.ErrNil},
+		"no properties": {denormalize.Into(func(*employee) (k keys.Key, s struct{}, ok bool) { return }), patterns.ErrBadView},
 	} {
-		if !errors.Is(c.err, c.want) {
-			t.Errorf("%s: got %v, want %v", what, c.err, c.want)
+		if err := refuse(what, c.part); !errors.Is(err, c.want) {
+			t.Errorf("%s: got %v, want %v", what, err, c.want)
 		}
 	}
 	for _, name := range []string{"", "two words", "azp_count", "1st", "PartitionKey", "RowKey", "Timestamp", "odata.etag", "N@odata.type"} {
 		var p *patterns.PropertyError
-		if err := harness.ErrorOf(denormalize.Count("c", name, none, nil)); !errors.As(err, &p) {
+		if err := refuse(name, denormalize.Count(name, none)); !errors.As(err, &p) {
 			t.Errorf("property %q: %v", name, err)
 		}
 	}
-	if err := harness.ErrorOf(denormalize.Into("m", func(*employee) (k keys.Key, s struct{ C chan int }, ok bool) { return }, nil)); err == nil {
-		t.Error("a field that cannot be stored was accepted")
+	refuse("a field that cannot be stored", denormalize.Into(func(*employee) (k keys.Key, s struct{ C chan int }, ok bool) { return }))
+	if n := len(acct.Log()); n != 0 {
+		t.Errorf("%d requests", n)
 	}
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table, _ := patterns.NewTable[employee](b.Table(t), nil)
-		elsewhere, _ := denormalize.Count("c", "N", none, &denormalize.Options{Remote: true})
+		elsewhere := denormalize.Inter("c", nil, denormalize.Count("N", none), nil)
 		if _, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{elsewhere}}); !errors.Is(err, patterns.ErrBadView) {
 			t.Errorf("remote count without an outbox: %v", err)
 		}
 		// With Existing, an employee of a missing department is refused.
-		existing, _ := denormalize.Count("c", "N", func(e *employee) (keys.Key, bool) { return key("Department"), true }, &denormalize.Options{Existing: true})
+		department := denormalize.Count("N", func(e *employee) (keys.Key, bool) { return key("Department"), true })
+		existing := denormalize.Intra("c", department, &denormalize.Options{Existing: true})
 		store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{existing}})
 		if err != nil {
 			t.Fatal(err)
@@ -355,9 +381,9 @@ func TestInvalidArgumentsAreRefused(t *testing.T) {
 func TestPropertiesAndOptionsArePartOfTheDefinition(t *testing.T) {
 	at := func(e *employee) (keys.Key, bool) { return key(e.ID), true }
 	count := func(property string, opts *denormalize.Options) patterns.View[employee] {
-		return harness.Must(denormalize.Count("count", property, at, opts))(t)
+		return denormalize.Intra("count", denormalize.Count(property, at), opts)
 	}
-	into := harness.Must(denormalize.Into("count", func(e *employee) (keys.Key, manager, bool) { return key(e.ID), manager{}, true }, nil))(t)
+	into := denormalize.Intra("count", denormalize.Into(func(e *employee) (keys.Key, manager, bool) { return key(e.ID), manager{}, true }), nil)
 	seen := map[string]string{}
 	for what, v := range map[string]patterns.View[employee]{
 		"count": count("Count", nil), "property": count("Number", nil), "into": into,

@@ -73,10 +73,7 @@ func TestCheckCostsAStoreAsItsExplain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	byText, err := secondaryindex.Intra("text", func(o *order) (string, bool) { return o.Text, true }, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	byText := secondaryindex.Intra("text", func(o *order) (string, bool) { return o.Text, true }, nil)
 	store, err := patterns.NewStore(table, &patterns.StoreOptions[order]{Views: []patterns.View[order]{byText}})
 	if err != nil {
 		t.Fatal(err)

@@ -15,13 +15,11 @@ import (
 func TestErrorsOfListBlobsNameTheOperation(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		blobs, outbox := b.Container(t), new(harness.OutboxQueue)
-		index, err := indexentity.InBlob("names", blobs, func(p *harness.Person) (string, bool) { return p.Name, true }, nil)
-		harness.NoError(t, err)
+		index := indexentity.InterBlob("names", blobs, func(p *harness.Person) (string, bool) { return p.Name, true }, nil)
 		var pending error
 		store := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[harness.Person]{Views: []patterns.View[harness.Person]{index}, Outbox: outbox,
 			OnPending: onPending(&pending)})
-		reader, err := index.On(store)
-		harness.NoError(t, err)
+		reader := index.On(store)
 		insert := func(name string) error {
 			pending = nil
 			p := harness.NewPerson(name)
@@ -36,7 +34,7 @@ func TestErrorsOfListBlobsNameTheOperation(t *testing.T) {
 		b.Fault(storagetest.On("Blob.Put").Status(403, "AuthorizationFailure"))
 		wantOp(t, insert("Cid"), "put list blob", nil)
 		b.ClearFaults()
-		_, err = blobs.NewBlockBlobClient("names/Ann.json").UploadBuffer(t.Context(), []byte("{}"), nil)
+		_, err := blobs.NewBlockBlobClient("names/Ann.json").UploadBuffer(t.Context(), []byte("{}"), nil)
 		harness.NoError(t, err)
 		_, err = reader.Get(t.Context(), "", "Ann")
 		wantOp(t, err, "get list blob", patterns.ErrBadReply)

@@ -9,19 +9,19 @@
 //
 // # Layout
 //
-// [SamePartition] stores one list for each value and partition. It changes in the same
+// [Intra] stores one list for each value and partition. It changes in the same
 // transaction as the entity:
 //
 //	PartitionKey  RowKey          Members
 //	Sales         lastname_Jones  ["000152","000231"]
 //
-// [OtherPartition] stores one list for each value in the whole table, in a partition of
+// [Inter] stores one list for each value in the whole table, in a partition of
 // its own or in another table. It is updated through the outbox:
 //
 //	PartitionKey  RowKey  Members
 //	lastname_     Jones   ["Marketing/000010","Sales/000152"]
 //
-// [InBlob] stores the same list in a blob, lastname/Jones.json, where it can become longer
+// [InterBlob] stores the same list in a blob, lastname/Jones.json, where it can become longer
 // than a row permits.
 //
 // Members are sorted, without duplicates. Values are escaped by [keys.Escape], and the
@@ -48,7 +48,8 @@
 // # Use
 //
 // Make the indexes, pass them to [patterns.NewStore] as views, and change entities through
-// the Store only. [Index.On] returns the [Reader] of an index:
+// the Store only. An index that needs no client can be a variable of a package. NewStore returns the
+// error of an index that is invalid. [Index.On] returns the [Reader] of an index:
 //
 //	Get    the list of a value: the keys of the entities
 //	Query  the entities themselves
@@ -59,23 +60,23 @@
 //	Get      1 request
 //	Query    1 + one for each member, up to QueryOptions.Parallel concurrently
 //	Page     1 + one for each member in the page
-//	a write  the row of the list is read first and then changed. SamePartition takes one
-//	         request more than the entity alone, two if the value changes. OtherPartition
-//	         and InBlob take those of the outbox; see [patterns.Store.Explain]
+//	a write  the row of the list is read first and then changed. Intra takes one
+//	         request more than the entity alone, two if the value changes. Inter
+//	         and InterBlob take those of the outbox; see [patterns.Store.Explain]
 //
 // # Limits
 //
 // A string property has at most 64 KiB, so a list uses several, Members, Members02, …, up
 // to the 1 MiB of a row: about 57,000 members of six characters. A longer list is refused
 // with an error that matches [patterns.ErrTooLarge]. Store it in a blob, or use a
-// secondary index that is not unique, which has no such limit. With SamePartition the
-// whole operation fails with that error. With OtherPartition the entity is stored, but it
+// secondary index that is not unique, which has no such limit. With Intra the
+// whole operation fails with that error. With Inter the entity is stored, but it
 // is missing from the list: [patterns.StoreOptions.OnPending] receives the error, and the
 // outbox message becomes a poison message.
 //
 // Every change rewrites the list, so concurrent writers of one popular value wait for each
-// other. All lists of an OtherPartition index share one partition unless
-// [Options.Partition] distributes them. OtherPartition and InBlob cannot store the list of
+// other. All lists of an Inter index share one partition unless
+// [Options.Partition] distributes them. Inter and InterBlob cannot store the list of
 // a value that begins with "~azp".
 //
 // # Consistency

@@ -19,10 +19,7 @@ type Employee struct {
 
 // newStaff returns the reader of the index of employees by last name.
 func newStaff(ctx context.Context) *indexentity.Reader[Employee] {
-	byName, err := indexentity.SamePartition("lastname", func(e *Employee) (string, bool) { return e.LastName, true }, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	byName := indexentity.Intra("lastname", func(e *Employee) (string, bool) { return e.LastName, true }, nil)
 	table, err := patterns.NewTable[Employee](storagetest.Start(nil).Tables().NewClient("Staff"), nil)
 	if err != nil {
 		log.Fatal(err)
@@ -41,10 +38,7 @@ func newStaff(ctx context.Context) *indexentity.Reader[Employee] {
 			log.Fatal(err)
 		}
 	}
-	index, err := byName.On(staff)
-	if err != nil {
-		log.Fatal(err)
-	}
+	index := byName.On(staff)
 	return index
 }
 

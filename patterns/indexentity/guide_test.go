@@ -28,16 +28,16 @@ func personLast(p *person) (string, bool) { return p.LastName, true }
 
 // figure14 stores lists next to the employees, figure15 in one partition.
 func figure14(t testing.TB, adopt patterns.Adopt) *indexentity.Index[person] {
-	return harness.Must(indexentity.SamePartition("lastname", personLast, &indexentity.Options[person]{
+	return indexentity.Intra("lastname", personLast, &indexentity.Options[person]{
 		Property: "EmployeeIDs", Separator: ",", Bare: true, Plain: true, Adopt: adopt,
-	}))(t)
+	})
 }
 
 func figure15(t testing.TB, adopt patterns.Adopt) *indexentity.Index[person] {
-	return harness.Must(indexentity.OtherPartition("lastname", nil, personLast, &indexentity.Options[person]{
+	return indexentity.Inter("lastname", nil, personLast, &indexentity.Options[person]{
 		Property: "EmployeeDetails", Separator: ",", Plain: true, Adopt: adopt,
 		Partition: func(_, _ string) string { return "indexentities" },
-	}))(t)
+	})
 }
 
 func put(t testing.TB, c *aztables.Client, row string) {
@@ -72,7 +72,7 @@ func wantList(t testing.TB, c *aztables.Client, key string, want map[string]any)
 func personStore(t testing.TB, c *aztables.Client, index *indexentity.Index[person]) (*patterns.Store[person], *indexentity.Reader[person]) {
 	t.Helper()
 	store := harness.NewStore(t, c, &patterns.StoreOptions[person]{Views: []patterns.View[person]{index}, Outbox: &harness.OutboxQueue{}})
-	return store, harness.Must(index.On(store))(t)
+	return store, index.On(store)
 }
 
 func TestTheListsOfTheGuideAreReadAndChangedInTheirLayout(t *testing.T) {
@@ -144,7 +144,7 @@ func TestOnlyAListBecomesAList(t *testing.T) {
 		put(t, client, `{"PartitionKey":"Sales","RowKey":"lastname_Kwok","Members":"[\"000152\"]","Captain":"Don"}`)
 		for adopt, fails := range []bool{patterns.AdoptEqual: true, patterns.AdoptOverwrite: true, patterns.AdoptLeave: false} {
 			adopt := patterns.Adopt(adopt)
-			index := harness.Must(indexentity.SamePartition("lastname", personLast, &indexentity.Options[person]{Adopt: adopt}))(t)
+			index := indexentity.Intra("lastname", personLast, &indexentity.Options[person]{Adopt: adopt})
 			store, _ := personStore(t, client, index)
 			_, err := store.Put(ctx, &person{"Sales", "000400", "Kwok"})
 			if errors.Is(err, patterns.ErrExists) != fails || !fails && err != nil {

@@ -16,7 +16,8 @@ import (
 
 // Index contains, for each value, the list of the entities with that value: a
 // [patterns.View], which a [patterns.Store] keeps up to date. [Index.On] returns its
-// reader. An Index is immutable and safe for concurrent use.
+// reader. An Index is immutable and safe for concurrent use. It can be a variable of a package
+// if it needs no client.
 type Index[T any] struct {
 	def   naming.Definition[T]
 	opts  string // what defines the index, for the Version of its Shape
@@ -29,19 +30,19 @@ type Index[T any] struct {
 	blobs *container.Client // nil for rows
 }
 
-// Options are the options of [SamePartition], [OtherPartition] and [InBlob]. nil and the
+// Options are the options of [Intra], [Inter] and [InterBlob]. nil and the
 // zero value mean the defaults.
 type Options[T any] struct {
 	// Fold ignores the difference between upper and lower case: values are converted by
 	// [strings.ToLower], in the names of lists and in lookups.
 	Fold bool
 
-	// Key, for SamePartition, Partition and Separator, returns the key of an entity; set it to
+	// Key, for Intra, Partition and Separator, returns the key of an entity; set it to
 	// what [patterns.TableOptions.Key] is. If nil, T needs string fields named, or tagged,
 	// PartitionKey and RowKey.
 	Key func(*T) (keys.Key, error)
 
-	// Partition, for OtherPartition only, returns the partition key of the row that contains
+	// Partition, for Inter only, returns the partition key of the row that contains
 	// a value, for example the index's name and the first letter of the value, or the guide's
 	// constant "indexentities". partition is the partition key of the primary. If Fold is
 	// set, Partition receives the folded value. It must be a pure function. Package
@@ -59,7 +60,7 @@ type Options[T any] struct {
 	// [keys.ErrBadKey]. If empty, the members are a JSON array.
 	Separator string
 
-	// Bare, for SamePartition only, omits the index's name and "_" from row keys. An entity
+	// Bare, for Intra only, omits the index's name and "_" from row keys. An entity
 	// and a list cannot have the same row key then.
 	Bare bool
 
@@ -77,73 +78,53 @@ type Options[T any] struct {
 	Version string
 }
 
-// SamePartition returns an index whose lists are in the primaries' own partitions and
+// Intra returns an index whose lists are in the primaries' own partitions and
 // change in the same transaction. There is one list for each value and partition. value
 // returns the value to index, and false if the entity is not in the index; it must be a
 // pure function. name begins the row keys. It has 1 to 64 letters, digits, '-' and '.',
 // and must differ from that of every other index in the table.
 //
-// SamePartition makes no request. The error names the option that is invalid.
-func SamePartition[T any](name string, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
-	ix, err := newIndex(name, value, opts)
-	if err == nil {
-		err = ix.hasOnePartition()
-	}
-	if err == nil {
-		err = ix.def.NeedsKey()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("new index: %w", err)
-	}
+// Intra makes no request. If an argument or an option is invalid, [patterns.NewStore] returns
+// an error that names it.
+func Intra[T any](name string, value func(*T) (string, bool), opts *Options[T]) *Index[T] {
+	ix := newIndex(name, value, opts)
+	ix.refuse(ix.def.Partition != nil, "Partition is for Inter")
+	ix.def.NeedsKey()
 	ix.local, ix.list.local = true, true
-	return ix, nil
+	return ix
 }
 
-// OtherPartition returns an index with one list for each value, in other partitions: of
+// Inter returns an index with one list for each value, in other partitions: of
 // table, which may be in another account, or, if table is nil, of the primaries' own
 // table. The lists are updated through the [patterns.StoreOptions.Outbox]. name begins
-// the partition keys. Otherwise OtherPartition is like [SamePartition].
-func OtherPartition[T any](name string, table *aztables.Client, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
-	ix, err := newIndex(name, value, opts)
-	if err == nil && ix.bare {
-		err = azerr.Errorf("Options.Bare is for SamePartition")
-	}
-	if err == nil && strings.Contains(ix.list.separator, memberSeparator) {
-		err = azerr.Errorf("Options.Separator contains %q, which separates the parts of a key", memberSeparator)
-	}
-	if err == nil && ix.needsKey() {
-		err = ix.def.NeedsKey()
-	}
-	if err != nil {
-		return nil, fmt.Errorf("new index: %w", err)
+// the partition keys. Otherwise Inter is like [Intra].
+func Inter[T any](name string, table *aztables.Client, value func(*T) (string, bool), opts *Options[T]) *Index[T] {
+	ix := newIndex(name, value, opts)
+	ix.refuse(ix.bare, "Bare is for Intra")
+	ix.refuse(strings.Contains(ix.list.separator, memberSeparator), `Separator contains "/", which separates the parts of a key`)
+	if ix.needsKey() {
+		ix.def.NeedsKey()
 	}
 	ix.table = table
-	return ix, nil
+	return ix
 }
 
-// InBlob returns an index with one list for each value, each in a blob of the container:
+// InterBlob returns an index with one list for each value, each in a blob of the container:
 // name/value.json. The lists are updated through the [patterns.StoreOptions.Outbox]. They
-// have no limit, but every change rewrites the blob. Otherwise InBlob is like
-// [SamePartition].
-func InBlob[T any](name string, blobs *container.Client, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
-	ix, err := newIndex(name, value, opts)
-	if err == nil && blobs == nil {
-		err = fmt.Errorf("container: %w", patterns.ErrNil)
+// have no limit, but every change rewrites the blob. Otherwise InterBlob is like
+// [Intra].
+func InterBlob[T any](name string, blobs *container.Client, value func(*T) (string, bool), opts *Options[T]) *Index[T] {
+	ix := newIndex(name, value, opts)
+	if blobs == nil {
+		ix.def.Refuse(fmt.Errorf("container: %w", patterns.ErrNil))
 	}
-	if err == nil {
-		err = ix.hasOnePartition()
-	}
-	if err == nil && (ix.bare || ix.plain || ix.list != list{} || ix.adopt != patterns.AdoptEqual) {
-		err = azerr.Errorf("Options.Property, Separator, Bare, Plain and Adopt are for rows")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("new index: %w", err)
-	}
+	ix.refuse(ix.def.Partition != nil, "Partition is for Inter")
+	ix.refuse(ix.bare || ix.plain || ix.list != list{} || ix.adopt != patterns.AdoptEqual, "Property, Separator, Bare, Plain and Adopt are for rows")
 	ix.blobs = blobs
-	return ix, nil
+	return ix
 }
 
-func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
+func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T]) *Index[T] {
 	var o Options[T]
 	if opts != nil {
 		o = *opts
@@ -165,22 +146,25 @@ func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T
 	}
 	if o.Property != "" {
 		if err := view.CheckPropertyName(o.Property); err != nil {
-			return nil, fmt.Errorf("Options.Property: %w", err)
+			ix.def.Refuse(fmt.Errorf("Options.Property: %w", err))
 		}
 	}
-	return ix, ix.def.Init()
+	ix.def.Init()
+	return ix
 }
 
-// hasOnePartition refuses an option that would have no effect.
-func (ix *Index[T]) hasOnePartition() error {
-	if ix.def.Partition != nil {
-		return azerr.Errorf("%w: Options.Partition is for OtherPartition", azerr.ErrBadOption)
+// refuse refuses the index if an option is wrong, for that reason.
+func (ix *Index[T]) refuse(wrong bool, reason string) {
+	if wrong {
+		ix.def.Refuse(azerr.Errorf("%w: Options.%s", azerr.ErrBadOption, reason))
 	}
-	return nil
 }
 
 // Name returns the name of the index, which is also that of the view.
 func (ix *Index[T]) Name() string { return ix.def.Name }
+
+// Err returns the error of the declaration, nil if it is valid; see [patterns.View].
+func (ix *Index[T]) Err() error { return ix.def.Err() }
 
 // Shape returns what all lists have in common; see [patterns.View].
 func (ix *Index[T]) Shape() patterns.Shape {
@@ -229,6 +213,9 @@ func (ix *Index[T]) blobTarget() *blobTarget { return &blobTarget{ix.def.Name, i
 // Rows returns the list that contains e, or none if e is not in the index; see
 // [patterns.View].
 func (ix *Index[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
+	if err := ix.Err(); err != nil {
+		return nil, err
+	}
 	value, ok := ix.def.Value(e)
 	if !ok {
 		return nil, nil

@@ -30,19 +30,19 @@ type employee struct {
 func lastName(e *employee) (string, bool) { return e.LastName, e.LastName != "" }
 
 // homes are the places where lists can be stored.
-var homes = map[string]func(c *aztables.Client, blobs *container.Client) (*indexentity.Index[employee], error){
-	"same partition": func(*aztables.Client, *container.Client) (*indexentity.Index[employee], error) {
-		return indexentity.SamePartition("lastname", lastName, nil)
+var homes = map[string]func(c *aztables.Client, blobs *container.Client) *indexentity.Index[employee]{
+	"same partition": func(*aztables.Client, *container.Client) *indexentity.Index[employee] {
+		return indexentity.Intra("lastname", lastName, nil)
 	},
-	"other partition": func(*aztables.Client, *container.Client) (*indexentity.Index[employee], error) {
-		return indexentity.OtherPartition("lastname", nil, lastName, nil)
+	"other partition": func(*aztables.Client, *container.Client) *indexentity.Index[employee] {
+		return indexentity.Inter("lastname", nil, lastName, nil)
 	},
-	"other table": func(c *aztables.Client, _ *container.Client) (*indexentity.Index[employee], error) {
-		return indexentity.OtherPartition("lastname", c, lastName, &indexentity.Options[employee]{
+	"other table": func(c *aztables.Client, _ *container.Client) *indexentity.Index[employee] {
+		return indexentity.Inter("lastname", c, lastName, &indexentity.Options[employee]{
 			Partition: func(_, value string) string { return "lastname_" + value[:1] }, Fold: true})
 	},
-	"blob": func(_ *aztables.Client, blobs *container.Client) (*indexentity.Index[employee], error) {
-		return indexentity.InBlob("lastname", blobs, lastName, nil)
+	"blob": func(_ *aztables.Client, blobs *container.Client) *indexentity.Index[employee] {
+		return indexentity.InterBlob("lastname", blobs, lastName, nil)
 	},
 }
 
@@ -54,20 +54,13 @@ type world struct {
 }
 
 func newWorld(client, other *aztables.Client, blobs *container.Client, home string, w *harness.OutboxQueue) (*world, error) {
-	index, err := homes[home](other, blobs)
-	if err != nil {
-		return nil, err
-	}
+	index := homes[home](other, blobs)
 	table, err := patterns.NewTable[employee](client, nil)
 	if err != nil {
 		return nil, err
 	}
 	store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}, Outbox: w})
-	if err != nil {
-		return nil, err
-	}
-	reader, err := index.On(store)
-	return &world{store, reader, w}, err
+	return &world{store, index.On(store), w}, err
 }
 
 func each(t *testing.T, body func(t *testing.T, b *harness.Backend, w *world, home string)) {
@@ -293,10 +286,7 @@ func TestAFullListRefusesTheEntityOrIsReported(t *testing.T) {
 			"other partition": {keys.Key{Partition: "lastname_", Row: "Jones"}, "Sales/"},
 		} {
 			client := b.Table(t)
-			index, err := homes[home](nil, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			index := homes[home](nil, nil)
 			var pending error
 			store := harness.NewStore(t, client, &patterns.StoreOptions[employee]{
 				Views: []patterns.View[employee]{index}, Outbox: &harness.OutboxQueue{},
@@ -305,7 +295,7 @@ func TestAFullListRefusesTheEntityOrIsReported(t *testing.T) {
 			if _, err := client.AddEntity(t.Context(), fullList(t, list.at, list.before), nil); err != nil {
 				t.Fatal(err)
 			}
-			_, err = store.Insert(t.Context(), &employee{Department: "Sales", ID: "1", LastName: "Jones"})
+			_, err := store.Insert(t.Context(), &employee{Department: "Sales", ID: "1", LastName: "Jones"})
 			_, found := store.Get(t.Context(), keys.Key{Partition: "Sales", Row: "1"})
 			if list.before != "" {
 				err, pending = pending, err
@@ -348,26 +338,74 @@ func fullList(t *testing.T, key keys.Key, before string) []byte {
 	return body
 }
 
+// wantRefused checks that NewStore and the reader of an index return the error of its declaration
+// before any request. want may be nil.
+func wantRefused[T any](t *testing.T, what string, index *indexentity.Index[T], want error, key func(*T) (keys.Key, error)) {
+	t.Helper()
+	ctx, acct := t.Context(), storagetest.New(t)
+	table := harness.NewTable(t, acct.Tables().NewClient("Staff"), &patterns.TableOptions[T]{Key: key})
+	var v *patterns.ViewError
+	_, err := patterns.NewStore(table, &patterns.StoreOptions[T]{Views: []patterns.View[T]{index}, Outbox: &harness.OutboxQueue{}})
+	if !errors.As(err, &v) || v.View != index.Name() {
+		t.Errorf("%s: the store: %v", what, err)
+	}
+	store := harness.Must(patterns.NewStore(table, nil))(t)
+	r := index.On(store)
+	_, get := r.Get(ctx, "Sales", "Jones")
+	_, page := r.Page(ctx, "Sales", "Jones", "", nil)
+	errs := map[string]error{"NewStore": err, "Get": get, "Page": page}
+	for _, err := range r.Query(ctx, "Sales", "Jones", nil) {
+		errs["Query"] = err
+	}
+	for _, err := range r.Pages(ctx, "Sales", "Jones", "", nil) {
+		errs["Pages"] = err
+	}
+	_, errs["Rows"] = index.Rows(new(T))
+	for call, err := range errs {
+		if err == nil || call != "Rows" && !errors.Is(err, patterns.ErrBadView) || want != nil && !errors.Is(err, want) {
+			t.Errorf("%s: %s: got %v, want %v", what, call, err, want)
+		}
+	}
+	if n := len(acct.Log()); n != 0 || len(errs) != 6 {
+		t.Errorf("%s: %d requests, errors %v", what, n, errs)
+	}
+}
+
 func TestInvalidArgumentsAreRefused(t *testing.T) {
 	type keyless struct{ Name string }
-	for what, c := range map[string]struct{ err, want error }{
-		"name":         {harness.ErrorOf(indexentity.SamePartition("last_name", lastName, nil)), patterns.ErrBadKey},
-		"no name":      {harness.ErrorOf(indexentity.OtherPartition("", nil, lastName, nil)), patterns.ErrBadKey},
-		"no function":  {harness.ErrorOf(indexentity.SamePartition[employee]("n", nil, nil)), patterns.ErrNil},
-		"no container": {harness.ErrorOf(indexentity.InBlob("n", nil, lastName, nil)), patterns.ErrNil},
-		"partition": {harness.ErrorOf(indexentity.SamePartition("n", lastName, &indexentity.Options[employee]{
-			Partition: func(_, _ string) string { return "lastname_" }})), nil},
-		"partition of a blob": {harness.ErrorOf(indexentity.InBlob("n", new(container.Client), lastName, &indexentity.Options[employee]{
-			Partition: func(_, _ string) string { return "lastname_" }})), nil},
-		"property":               {harness.ErrorOf(indexentity.SamePartition("n", lastName, &indexentity.Options[employee]{Property: "azp_x"})), nil},
-		"bare rows of one list":  {harness.ErrorOf(indexentity.OtherPartition("n", nil, lastName, &indexentity.Options[employee]{Bare: true})), nil},
-		"separator of keys":      {harness.ErrorOf(indexentity.OtherPartition("n", nil, lastName, &indexentity.Options[employee]{Separator: "/"})), nil},
-		"layout of a blob":       {harness.ErrorOf(indexentity.InBlob("n", new(container.Client), lastName, &indexentity.Options[employee]{Plain: true})), nil},
-		"separator without keys": {harness.ErrorOf(indexentity.OtherPartition("n", nil, func(k *keyless) (string, bool) { return k.Name, true }, &indexentity.Options[keyless]{Separator: ","})), patterns.ErrBadKey},
-		"no key":                 {harness.ErrorOf(indexentity.SamePartition("n", func(k *keyless) (string, bool) { return k.Name, true }, nil)), patterns.ErrBadKey},
+	keylessName := func(k *keyless) (string, bool) { return k.Name, true }
+	lastnames := func(_, _ string) string { return "lastname_" }
+	type options = indexentity.Options[employee]
+	for what, c := range map[string]struct {
+		index *indexentity.Index[employee]
+		want  error
+	}{
+		"name":                  {indexentity.Intra("last_name", lastName, nil), patterns.ErrBadKey},
+		"no name":               {indexentity.Inter("", nil, lastName, nil), patterns.ErrBadKey},
+		"no function":           {indexentity.Intra[employee]("n", nil, nil), patterns.ErrNil},
+		"no container":          {indexentity.InterBlob("n", nil, lastName, nil), patterns.ErrNil},
+		"partition":             {indexentity.Intra("n", lastName, &options{Partition: lastnames}), patterns.ErrBadOption},
+		"partition of a blob":   {indexentity.InterBlob("n", new(container.Client), lastName, &options{Partition: lastnames}), patterns.ErrBadOption},
+		"property":              {indexentity.Intra("n", lastName, &options{Property: "azp_x"}), nil},
+		"bare rows of one list": {indexentity.Inter("n", nil, lastName, &options{Bare: true}), patterns.ErrBadOption},
+		"separator of keys":     {indexentity.Inter("n", nil, lastName, &options{Separator: "/"}), patterns.ErrBadOption},
+		"layout of a blob":      {indexentity.InterBlob("n", new(container.Client), lastName, &options{Plain: true}), patterns.ErrBadOption},
+		"two mistakes":          {indexentity.Intra[employee]("last_name", nil, nil), patterns.ErrBadKey},
 	} {
-		if c.err == nil || c.want != nil && !errors.Is(c.err, c.want) {
-			t.Errorf("%s: got %v, want %v", what, c.err, c.want)
+		wantRefused(t, what, c.index, c.want, nil)
+	}
+	for what, index := range map[string]*indexentity.Index[keyless]{
+		"separator without keys": indexentity.Inter("n", nil, keylessName, &indexentity.Options[keyless]{Separator: ","}),
+		"no key":                 indexentity.Intra("n", keylessName, nil),
+	} {
+		wantRefused(t, what, index, patterns.ErrBadKey, func(k *keyless) (keys.Key, error) { return keys.Key{Partition: "p", Row: k.Name}, nil })
+	}
+	store := harness.NewStore[employee](t, storagetest.New(t).Tables().NewClient("Staff"), nil)
+	for what, r := range map[string]*indexentity.Reader[employee]{
+		"no store": indexentity.Intra("n", lastName, nil).On(nil), "no index": (*indexentity.Index[employee])(nil).On(store),
+	} {
+		if _, err := r.Get(t.Context(), "Sales", "Jones"); !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
@@ -396,10 +434,7 @@ func TestOptionsArePartOfTheDefinition(t *testing.T) {
 		"none": nil, "fold": {Fold: true}, "partition": {Partition: func(_, _ string) string { return "lastname_" }}, "version": {Version: "2"},
 		"property": {Property: "IDs"}, "separator": {Separator: ","},
 	} {
-		ix, err := indexentity.OtherPartition("name", nil, value, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		ix := indexentity.Inter("name", nil, value, opts)
 		version := ix.Shape().Version
 		if other, twice := seen[version]; twice {
 			t.Errorf("%s and %s have the version %s", what, other, version)

@@ -19,25 +19,33 @@ import (
 // Reader reads an index. It is safe for concurrent use.
 //
 // The parameter partition of its methods is the partition key of the primaries in an
-// index made by [SamePartition]. An index with [Options.Partition] passes it to that
+// index made by [Intra]. An index with [Options.Partition] passes it to that
 // function. Other indexes do not use it.
 type Reader[T any] struct {
 	index *Index[T]
 	store *patterns.Store[T]
 	lists *patterns.Table[map[string]any]
+	err   error // of each call
 }
 
-// On returns the reader of ix in store. It fails with [patterns.ErrBadView] if ix is not
-// one of the store's views. It makes no request.
-func (ix *Index[T]) On(store *patterns.Store[T]) (*Reader[T], error) {
-	if ix == nil || store == nil {
-		return nil, fmt.Errorf("read index: index or store: %w", patterns.ErrNil)
+// On returns the reader of ix in store. It makes no request. If ix is not one of the store's
+// views, or is invalid, each call of the reader fails with [patterns.ErrBadView] before any
+// request.
+func (ix *Index[T]) On(store *patterns.Store[T]) *Reader[T] {
+	if ix == nil {
+		ix = new(Index[T])
+		ix.def.Refuse(fmt.Errorf("index: %w", patterns.ErrNil))
 	}
 	lists, err := naming.Rows[map[string]any](store, ix, ix.table)
-	if err != nil {
-		return nil, fmt.Errorf("read index: %w", err)
+	return &Reader[T]{ix, store, lists, err}
+}
+
+// key returns the key of the list of a value; see [Index.key].
+func (r *Reader[T]) key(partition, value string) (keys.Key, error) {
+	if r.err != nil {
+		return keys.Key{}, r.err
 	}
-	return &Reader[T]{ix, store, lists}, nil
+	return r.index.key(partition, value)
 }
 
 // Get returns the list of a value: the keys of the primaries that have it, in the order
@@ -45,7 +53,7 @@ func (ix *Index[T]) On(store *patterns.Store[T]) (*Reader[T], error) {
 // through the outbox may contain a primary that was deleted or has another value by now.
 // One request.
 func (r *Reader[T]) Get(ctx context.Context, partition, value string) ([]keys.Key, error) {
-	at, err := r.index.key(partition, value)
+	at, err := r.key(partition, value)
 	if err != nil {
 		return nil, r.fail("get", err)
 	}
@@ -130,7 +138,7 @@ func (r *Reader[T]) Query(ctx context.Context, partition, value string, opts *Qu
 			yield(patterns.Item[T]{}, r.fail("query", err))
 			return
 		}
-		at, err := r.index.key(partition, value)
+		at, err := r.key(partition, value)
 		if err != nil {
 			yield(patterns.Item[T]{}, r.fail("query", err))
 			return
@@ -192,7 +200,7 @@ func (r *Reader[T]) page(ctx context.Context, partition, value, after string, op
 	if o.Limit == 0 {
 		o.Limit = defaultLimit
 	}
-	at, err := r.index.key(partition, value)
+	at, err := r.key(partition, value)
 	if err != nil {
 		return page, err
 	}

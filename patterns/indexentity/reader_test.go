@@ -36,10 +36,7 @@ func TestEntitiesAreReadConcurrentlyWithinBounds(t *testing.T) {
 	for parallel, waves := range map[int]int{0: 3, 1: 20, 5: 4, 100: 1} { // of 20 members; 0 is 8
 		synctest.Test(t, func(t *testing.T) {
 			acct := storagetest.New(t)
-			index, err := indexentity.SamePartition("lastname", lastName, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			index := indexentity.Intra("lastname", lastName, nil)
 			table := harness.NewTable[employee](t, acct.Tables().NewClient("Staff"), nil)
 			if err := table.Create(t.Context()); err != nil {
 				t.Fatal(err)
@@ -50,10 +47,7 @@ func TestEntitiesAreReadConcurrentlyWithinBounds(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			reader, err := index.On(store)
-			if err != nil {
-				t.Fatal(err)
-			}
+			reader := index.On(store)
 			acct.Fault(storagetest.On("Table.Get").DelayReply(time.Second))
 			began, n := time.Now(), 0
 			for item, err := range reader.Query(t.Context(), "Sales", "Jones", &indexentity.QueryOptions{Parallel: parallel}) {
@@ -101,11 +95,8 @@ func TestAReaderNeedsAStoreThatHasItsIndex(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		other, err := indexentity.SamePartition("lastname", lastName, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := other.On(w.store); !errors.Is(err, patterns.ErrBadView) || !strings.Contains(err.Error(), `"lastname"`) {
+		other := indexentity.Intra("lastname", lastName, nil)
+		if _, err := other.On(w.store).Get(t.Context(), "Sales", "Jones"); !errors.Is(err, patterns.ErrBadView) || !strings.Contains(err.Error(), `"lastname"`) {
 			t.Errorf("another index of the same name: %v", err)
 		}
 	})
@@ -214,19 +205,13 @@ func TestACursorOfAnotherTableIsRefused(t *testing.T) {
 
 func TestFailedRequestsForABlobAreErrorsOfTheLibrary(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		index, err := homes["blob"](nil, b.Container(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		index := homes["blob"](nil, b.Container(t))
 		var pending error
 		store := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[employee]{
 			Views: []patterns.View[employee]{index}, Outbox: &harness.OutboxQueue{},
 			OnPending: func(_ context.Context, _ keys.Key, err error) { pending = err },
 		})
-		reader, err := index.On(store)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := index.On(store)
 		want := func(err error, op string, status int, kind error) {
 			t.Helper()
 			var e *patterns.Error
@@ -235,7 +220,7 @@ func TestFailedRequestsForABlobAreErrorsOfTheLibrary(t *testing.T) {
 			}
 		}
 		b.Fault(storagetest.On("Blob.Get").Status(http.StatusServiceUnavailable, "ServerBusy"))
-		_, err = reader.Get(t.Context(), "", "Jones")
+		_, err := reader.Get(t.Context(), "", "Jones")
 		want(err, "get list blob", http.StatusServiceUnavailable, patterns.ErrThrottled)
 		b.ClearFaults()
 

@@ -189,8 +189,7 @@ func TestOperationsOfAStoreAndAWorkerAreSpans(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		ctx, stop := context.WithCancel(t.Context())
-		byLast, err := secondaryindex.Intra("byLast", func(e *employee) (string, bool) { return e.Last, true }, nil)
-		must(t, err)
+		byLast := secondaryindex.Intra("byLast", func(e *employee) (string, bool) { return e.Last, true }, nil)
 		store, err := patterns.NewStore(w.table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{byLast}})
 		must(t, err)
 		worker, err := eventual.NewWorker(w.queue, &eventual.Options{Tracing: w.provider, Observe: func(eventual.Event) { stop() }})

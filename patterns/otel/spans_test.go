@@ -181,8 +181,7 @@ func TestAnAttemptIsLinkedToTheSpanThatCreatedItsMessage(t *testing.T) {
 func TestAnAttemptIsLinkedToTheStoreOperationThatItFinishes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		byLast, err := secondaryindex.Inter("byLast", w.table.Client(), func(e *employee) (string, bool) { return e.Last, e.ID != "" }, nil)
-		must(t, err)
+		byLast := secondaryindex.Inter("byLast", w.table.Client(), func(e *employee) (string, bool) { return e.Last, e.ID != "" }, nil)
 		outbox, err := eventual.NewOutbox(w.queue, "")
 		must(t, err)
 		store, err := patterns.NewStore(w.table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{byLast}, Outbox: outbox})

@@ -35,7 +35,7 @@ func newBig(t testing.TB, b *harness.Backend, partitions, n int) (*world, *patte
 
 func openBig(t testing.TB, client *aztables.Client) *patterns.Store[big] {
 	t.Helper()
-	index := harness.Must(secondaryindex.Intra("email", func(e *big) (string, bool) { return e.Email, true }, nil))(t)
+	index := secondaryindex.Intra("email", func(e *big) (string, bool) { return e.Email, true }, nil)
 	return harness.NewStore(t, client, &patterns.StoreOptions[big]{Views: []patterns.View[big]{index}})
 }
 

@@ -52,9 +52,9 @@ func openDuplicates(t testing.TB, client *aztables.Client, queue *harness.Outbox
 	email := func(a *mailbox) (string, bool) { return a.Email, a.Email != "" }
 	add := func(name string, o secondaryindex.Options[mailbox]) *secondaryindex.Index[mailbox] {
 		if inter {
-			return harness.Must(secondaryindex.Inter(name, nil, email, &o))(t)
+			return secondaryindex.Inter(name, nil, email, &o)
 		}
-		return harness.Must(secondaryindex.Intra(name, email, &o))(t)
+		return secondaryindex.Intra(name, email, &o)
 	}
 	d.all = add("emails", secondaryindex.Options[mailbox]{NonUnique: true})
 	d.unique = add("email", secondaryindex.Options[mailbox]{Duplicates: d.all})
@@ -62,7 +62,7 @@ func openDuplicates(t testing.TB, client *aztables.Client, queue *harness.Outbox
 		return harness.NewStore(t, d.client, &patterns.StoreOptions[mailbox]{Views: views, Outbox: d.queue, Expiry: 10 * time.Minute})
 	}
 	d.old, d.store = open(d.all), open(d.all, d.unique)
-	d.reader, d.uniqueReader = harness.Must(d.all.On(d.store))(t), harness.Must(d.unique.On(d.store))(t)
+	d.reader, d.uniqueReader = d.all.On(d.store), d.unique.On(d.store)
 	return d
 }
 
@@ -160,9 +160,9 @@ func TestAUniqueIndexIsAddedToATableWithDuplicates(t *testing.T) {
 						t.Errorf("%s: %v, %v", email, e.Primary, err)
 					}
 				}
-				plain := harness.Must(secondaryindex.Intra("email", func(a *mailbox) (string, bool) { return a.Email, a.Email != "" }, nil))(t)
+				plain := secondaryindex.Intra("email", func(a *mailbox) (string, bool) { return a.Email, a.Email != "" }, nil)
 				if inter {
-					plain = harness.Must(secondaryindex.Inter("email", nil, func(a *mailbox) (string, bool) { return a.Email, a.Email != "" }, nil))(t)
+					plain = secondaryindex.Inter("email", nil, func(a *mailbox) (string, bool) { return a.Email, a.Email != "" }, nil)
 				}
 				after := harness.NewStore(t, d.client, &patterns.StoreOptions[mailbox]{Views: []patterns.View[mailbox]{d.all, plain}, Outbox: d.queue})
 				_, err = after.Insert(t.Context(), fresh)
@@ -252,19 +252,19 @@ func TestExplainCountsTheCheckForDuplicates(t *testing.T) {
 
 func TestDuplicatesAreInAnIndexThatFits(t *testing.T) {
 	value := func(m *mailbox) (string, bool) { return m.Email, true }
-	all := harness.Must(secondaryindex.Intra("all", value, &secondaryindex.Options[mailbox]{NonUnique: true}))(t)
-	one := harness.Must(secondaryindex.Intra("one", value, nil))(t)
+	all := secondaryindex.Intra("all", value, &secondaryindex.Options[mailbox]{NonUnique: true})
+	one := secondaryindex.Intra("one", value, nil)
 	for what, o := range map[string]secondaryindex.Options[mailbox]{
 		"of a unique index":    {Duplicates: one},
 		"for an index of many": {Duplicates: all, NonUnique: true},
 		"of other values":      {Duplicates: all, Fold: true},
 		"of other partitions":  {Duplicates: all, Partition: func(_, value string) string { return value }},
 	} {
-		if _, err := secondaryindex.Inter("email", nil, value, &o); !errors.Is(err, patterns.ErrBadOption) {
+		if err := secondaryindex.Inter("email", nil, value, &o).Err(); !errors.Is(err, patterns.ErrBadOption) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	missing := harness.Must(secondaryindex.Intra("email", value, &secondaryindex.Options[mailbox]{Duplicates: all}))(t)
+	missing := secondaryindex.Intra("email", value, &secondaryindex.Options[mailbox]{Duplicates: all})
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		store := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[mailbox]{Views: []patterns.View[mailbox]{missing}})
 		_, err := store.Insert(t.Context(), &mailbox{"p", "0", "v", 0})

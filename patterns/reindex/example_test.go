@@ -35,10 +35,7 @@ func Example() {
 			log.Fatal(err)
 		}
 	}
-	email, err := secondaryindex.Intra("email", func(c *Contact) (string, bool) { return c.Email, true }, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	email := secondaryindex.Intra("email", func(c *Contact) (string, bool) { return c.Email, true }, nil)
 	contacts, err := patterns.NewStore(table, &patterns.StoreOptions[Contact]{Views: []patterns.View[Contact]{email}})
 	if err != nil {
 		log.Fatal(err)
@@ -136,7 +133,7 @@ func ExampleSurvey() {
 	// 	if err != nil {
 	// 		return nil, err
 	// 	}
-	// 	view0, err := secondaryindex.Intra("email", func(e *Empid) (string, bool) {
+	// 	view0 := secondaryindex.Intra("email", func(e *Empid) (string, bool) {
 	// 		value := e.EmailAddress
 	// 		return value, value != ""
 	// 	}, &secondaryindex.Options[Empid]{
@@ -152,9 +149,6 @@ func ExampleSurvey() {
 	// 			return keys.Key{Partition: at.Partition, Row: "empid_" + value}, value != ""
 	// 		},
 	// 	})
-	// 	if err != nil {
-	// 		return nil, err
-	// 	}
 	// 	return patterns.NewStore(table, &patterns.StoreOptions[Empid]{
 	// 		Views:  []patterns.View[Empid]{view0},
 	// 		Outbox: outbox,

@@ -18,12 +18,12 @@ import (
 // layouts returns views of the kinds that world does not have.
 func layouts(t testing.TB) []patterns.View[person] {
 	t.Helper()
-	mail := harness.Must(secondaryindex.Intra("mail", func(p *person) (string, bool) { return p.Email, true },
+	mail := secondaryindex.Intra("mail", func(p *person) (string, bool) { return p.Email, true },
 		&secondaryindex.Options[person]{Owner: func(copied *person, at keys.Key) (keys.Key, bool) {
 			return keys.Key{Partition: at.Partition, Row: "id_" + strings.TrimPrefix(copied.Name, "Person ")}, strings.HasPrefix(at.Row, "mail_")
-		}}))(t)
+		}})
 	city := func(p *person) (string, bool) { return p.City, true }
-	list := harness.Must(indexentity.SamePartition("list", city, &indexentity.Options[person]{Separator: ",", Plain: true}))(t)
+	list := indexentity.Intra("list", city, &indexentity.Options[person]{Separator: ",", Plain: true})
 	merge := func(view string, rows func(*person) patterns.DerivedRow) patterns.View[person] {
 		return patterns.NewView(view, patterns.Shape{Kind: patterns.Merges}, func(p *person) ([]patterns.DerivedRow, error) {
 			return []patterns.DerivedRow{rows(p)}, nil

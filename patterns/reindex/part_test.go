@@ -22,8 +22,8 @@ func TestTheSumOfTheSketchesOfAllPartsIsThatOfTheTables(t *testing.T) {
 	for _, c := range []*aztables.Client{people, phones} {
 		harness.Must(c.CreateTable(t.Context(), nil))(t)
 	}
-	email := harness.Must(secondaryindex.Intra("email", func(c *contact) (string, bool) { return c.Email, true }, nil))(t)
-	phone := harness.Must(secondaryindex.Inter("phone", phones, func(c *contact) (string, bool) { return c.Phone, true }, nil))(t)
+	email := secondaryindex.Intra("email", func(c *contact) (string, bool) { return c.Email, true }, nil)
+	phone := secondaryindex.Inter("phone", phones, func(c *contact) (string, bool) { return c.Phone, true }, nil)
 	store := harness.NewStore(t, people, &patterns.StoreOptions[contact]{Views: []patterns.View[contact]{email, phone}, Outbox: new(harness.OutboxQueue)})
 	table := harness.NewTable[contact](t, people, nil)
 	for i := range 40 {

@@ -63,10 +63,10 @@ func newMarket(t testing.TB, b *harness.Backend, n int) *market {
 	m.Store = harness.NewStore(t, m.client, &patterns.StoreOptions[order]{
 		Primaries: query.RowKey.Prefix("id_"), Outbox: new(harness.OutboxQueue),
 		Views: []patterns.View[order]{
-			harness.Must(secondaryindex.Intra("customer", func(o *order) (string, bool) { return o.Customer, true }, &secondaryindex.Options[order]{Owner: ownerOf}))(t),
+			secondaryindex.Intra("customer", func(o *order) (string, bool) { return o.Customer, true }, &secondaryindex.Options[order]{Owner: ownerOf}),
 			remote,
-			harness.Must(indexentity.SamePartition("ids", func(o *order) (string, bool) { return o.ID[len(o.ID)-1:], true },
-				&indexentity.Options[order]{Plain: true, Separator: ",", Property: "IDs"}))(t),
+			indexentity.Intra("ids", func(o *order) (string, bool) { return o.ID[len(o.ID)-1:], true },
+				&indexentity.Options[order]{Plain: true, Separator: ",", Property: "IDs"}),
 		},
 	})
 	return m

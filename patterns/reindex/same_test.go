@@ -79,7 +79,7 @@ func newShop(t testing.TB, b *harness.Backend, n int, plain bool, only ...string
 			return keys.Key{Partition: at.Partition, Row: "id_" + c.ID}, strings.HasPrefix(at.Row, "customer_")
 		}
 	}
-	so.Views = []patterns.View[order]{harness.Must(secondaryindex.Intra("customer", func(o *order) (string, bool) { return o.Customer, true }, o))(t)}
+	so.Views = []patterns.View[order]{secondaryindex.Intra("customer", func(o *order) (string, bool) { return o.Customer, true }, o)}
 	s.Store = harness.NewStore(t, s.client, so)
 	return s
 }

@@ -21,10 +21,10 @@ type resident struct{ PartitionKey, RowKey, Name, Badge string }
 func FuzzState(f *testing.F) {
 	account := storagetest.Start(nil)
 	tables := account.Tables()
-	names, err1 := secondaryindex.Intra("names", func(r *resident) (string, bool) { return r.Name, true }, nil)
-	badges, err2 := secondaryindex.Inter("badges", tables.NewClient("Badges"), func(r *resident) (string, bool) { return r.Badge, true }, nil)
-	table, err3 := patterns.NewTable[resident](tables.NewClient("Residents"), nil)
-	if err := errors.Join(err1, err2, err3); err != nil {
+	names := secondaryindex.Intra("names", func(r *resident) (string, bool) { return r.Name, true }, nil)
+	badges := secondaryindex.Inter("badges", tables.NewClient("Badges"), func(r *resident) (string, bool) { return r.Badge, true }, nil)
+	table, err := patterns.NewTable[resident](tables.NewClient("Residents"), nil)
+	if err != nil {
 		f.Fatal(err)
 	}
 	store, err := patterns.NewStore(table, &patterns.StoreOptions[resident]{Views: []patterns.View[resident]{names, badges}, Outbox: noQueue{}})

@@ -19,7 +19,7 @@ import (
 
 // emailStore is a Store whose view "email" has rows in the table index.
 func emailStore(t *testing.T, primaries, index *aztables.Client) *patterns.Store[person] {
-	email := harness.Must(secondaryindex.Inter("email", index, func(p *person) (string, bool) { return p.Email, true }, nil))(t)
+	email := secondaryindex.Inter("email", index, func(p *person) (string, bool) { return p.Email, true }, nil)
 	return harness.NewStore(t, primaries, &patterns.StoreOptions[person]{Views: []patterns.View[person]{email}, Outbox: &harness.OutboxQueue{}, Grace: time.Minute})
 }
 

@@ -44,10 +44,10 @@ func personOf(n int) *person {
 // views returns the three views. badges is the table of the second.
 func views(t testing.TB, badges *aztables.Client) []patterns.View[person] {
 	t.Helper()
-	email := harness.Must(secondaryindex.Intra("email", func(p *person) (string, bool) { return p.Email, p.Email != "" }, nil))(t)
-	badge := harness.Must(secondaryindex.Inter("badge", badges, func(p *person) (string, bool) { return p.Badge, p.Badge != "" },
-		&secondaryindex.Options[person]{Partition: func(_, value string) string { return value[:3] }}))(t)
-	city := harness.Must(indexentity.OtherPartition("city", nil, func(p *person) (string, bool) { return p.City, p.City != "" }, nil))(t)
+	email := secondaryindex.Intra("email", func(p *person) (string, bool) { return p.Email, p.Email != "" }, nil)
+	badge := secondaryindex.Inter("badge", badges, func(p *person) (string, bool) { return p.Badge, p.Badge != "" },
+		&secondaryindex.Options[person]{Partition: func(_, value string) string { return value[:3] }})
+	city := indexentity.Inter("city", nil, func(p *person) (string, bool) { return p.City, p.City != "" }, nil)
 	return []patterns.View[person]{email, badge, city}
 }
 

@@ -18,8 +18,8 @@ import (
 
 // adoptedLast is an index of values that are not unique, whose rows are adopted.
 func adoptedLast(t testing.TB) *secondaryindex.Index[person] {
-	return harness.Must(secondaryindex.Inter("last", nil, func(p *person) (string, bool) { return p.LastName, true },
-		&secondaryindex.Options[person]{NonUnique: true}))(t)
+	return secondaryindex.Inter("last", nil, func(p *person) (string, bool) { return p.LastName, true },
+		&secondaryindex.Options[person]{NonUnique: true})
 }
 
 // After the first change of an entity whose copies were written by hand crashed at any

@@ -189,7 +189,7 @@ func TestAProgramWrittenByHandAndAStoreChangeTheSameEmployees(t *testing.T) {
 				for key := range model {
 					harness.NoError(t, store.Repair(t.Context(), key))
 				}
-				r := on(t, c.index, store)
+				r := c.index.On(store)
 				partition := byHand.key("").Partition
 				if c.inter {
 					partition = "email_Sales"

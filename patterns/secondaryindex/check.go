@@ -1,6 +1,7 @@
 package secondaryindex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -98,10 +99,10 @@ func (r *Reader[T]) CheckAll(ctx context.Context, entries iter.Seq2[Entry[T], er
 	if opts != nil {
 		o = *opts
 	}
-	bad := azerr.Default(&o.Parallel, defaultParallel, "Parallel")
+	bad := cmp.Or(r.err, azerr.Default(&o.Parallel, defaultParallel, "Parallel"))
 	return func(yield func(Checked[T], error) bool) {
 		if bad != nil {
-			yield(Checked[T]{}, azerr.Errorf("check: %w", bad))
+			yield(Checked[T]{}, r.fail("check", bad))
 			return
 		}
 		// Entries are read in pages, so collecting some of them costs no further request.
@@ -136,6 +137,9 @@ func (r *Reader[T]) CheckAll(ctx context.Context, entries iter.Seq2[Entry[T], er
 // check compares e with its primary. If they differ, it reads the entry again, until the
 // entry is the same before and after the primary was read.
 func (r *Reader[T]) check(ctx context.Context, e Entry[T], repair bool) (Checked[T], error) {
+	if r.err != nil {
+		return Checked[T]{}, r.err
+	}
 	for {
 		item, found, err := r.primary(ctx, e)
 		c := Checked[T]{Entry: e, Item: item, Found: found != notImplied}

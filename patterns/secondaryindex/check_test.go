@@ -31,7 +31,7 @@ func TestGetFreshReturnsThePrimary(t *testing.T) {
 		first := jones()
 		first.Badge = "17"
 		insert(t, store, first)
-		r := on(t, x.email, store)
+		r := x.email.On(store)
 		get := func(value string) (patterns.Item[employee], secondaryindex.Freshness, error) {
 			t.Helper()
 			b.ResetRequests()
@@ -62,7 +62,7 @@ func TestGetFreshReturnsThePrimary(t *testing.T) {
 		b.WantRequests(t, map[string]int{"Table.Get": 3})
 
 		// The slim copy does not contain that property, so it is fresh.
-		_, f, err = on(t, x.slim, store).GetFresh(t.Context(), "Sales", "JONESJ@contoso.com", nil)
+		_, f, err = x.slim.On(store).GetFresh(t.Context(), "Sales", "JONESJ@contoso.com", nil)
 		if err != nil || f != secondaryindex.Fresh {
 			t.Errorf("slim: %v, %v", f, err)
 		}
@@ -94,10 +94,10 @@ func TestGetFreshReturnsThePrimary(t *testing.T) {
 // A copy that changes between the read of the copy and that of the primary is not stale.
 func TestACopyThatChangedSinceIsReadAgain(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		email := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t)
+		email := secondaryindex.Intra("email", emailOf, nil)
 		store := newStore(t, b.Table(t), nil, email)
 		insert(t, store, jones())
-		r := on(t, email, store)
+		r := email.On(store)
 		e, err := r.Get(t.Context(), "Sales", jones().EmailAddress)
 		if err != nil {
 			t.Fatal(err)
@@ -123,7 +123,7 @@ func TestACopyThatChangedSinceIsReadAgain(t *testing.T) {
 
 func TestSequencesAreCheckedInOrder(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		email := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t)
+		email := secondaryindex.Intra("email", emailOf, nil)
 		store := newStore(t, b.Table(t), nil, email)
 		const n = 20
 		var want []string
@@ -136,7 +136,7 @@ func TestSequencesAreCheckedInOrder(t *testing.T) {
 		if err := store.Table().Delete(t.Context(), keys.Key{Partition: "Sales", Row: "empid_000012"}, ""); err != nil {
 			t.Fatal(err)
 		}
-		r := on(t, email, store)
+		r := email.On(store)
 		all := func() func(func(secondaryindex.Entry[employee], error) bool) {
 			return r.Query(t.Context(), "Sales", secondaryindex.Values{}, nil)
 		}
@@ -185,7 +185,7 @@ func TestStaleCopiesAreRepairedOnRequest(t *testing.T) {
 			ix               *secondaryindex.Index[employee]
 			partition, value string
 		}{{x.email, "Sales", "jonesj@contoso.com"}, {x.badge, "", "17"}} {
-			r := on(t, c.ix, store)
+			r := c.ix.On(store)
 			first := jones()
 			first.Badge = "17"
 			insert(t, store, first)
@@ -347,7 +347,7 @@ func TestARepairMayCrashAnywhere(t *testing.T) {
 			if err := w.check(t.Context()); err != nil {
 				t.Error(err)
 			}
-			r := on(t, w.x.badge, w.store)
+			r := w.x.badge.On(w.store)
 			wantIDs(t, r.Query(t.Context(), "", secondaryindex.Values{}.In("badge_"), &secondaryindex.QueryOptions{}), "000152")
 			if _, err := w.store.Get(t.Context(), keys.Key{Partition: "Sales", Row: "empid_000152"}); err != nil {
 				t.Error(err)
@@ -358,13 +358,13 @@ func TestARepairMayCrashAnywhere(t *testing.T) {
 // The Store passes it a copy of the entity, and so does the Reader.
 func TestAFunctionThatFoldsItsValueInPlaceChangesNoEntity(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		index := harness.Must(secondaryindex.Intra("email", func(e *employee) (string, bool) {
+		index := secondaryindex.Intra("email", func(e *employee) (string, bool) {
 			e.EmailAddress = strings.ToLower(e.EmailAddress)
 			return e.EmailAddress, true
-		}, nil))(t)
+		}, nil)
 		store := newStore(t, b.Table(t), nil, index)
 		insert(t, store, newEmployee("Sales", "1", "Mary", "Jones", "MaryJ"))
-		item, fresh, err := on(t, index, store).GetFresh(t.Context(), "Sales", "maryj", nil)
+		item, fresh, err := index.On(store).GetFresh(t.Context(), "Sales", "maryj", nil)
 		if err != nil || fresh != secondaryindex.Fresh || item.Value.EmailAddress != "MaryJ" {
 			t.Errorf("%v entity with %q, %v", fresh, item.Value.EmailAddress, err)
 		}

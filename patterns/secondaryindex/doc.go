@@ -79,7 +79,8 @@
 // # Use
 //
 // Make the indexes, pass them to [patterns.NewStore] as views, and change entities through
-// the Store only. [Index.On] returns the [Reader] of an index:
+// the Store only. An index that needs no client can be a variable of a package. NewStore returns the
+// error of an index that is invalid. [Index.On] returns the [Reader] of an index:
 //
 //	Get       the entry of a value
 //	Query     the entries of a value, a prefix or a range of values

@@ -30,15 +30,9 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	byEmail, err := secondaryindex.Intra("email", func(p *Person) (string, bool) { return p.Email, p.Email != "" }, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	byLastName, err := secondaryindex.Intra("lastname", func(p *Person) (string, bool) { return p.LastName, true },
+	byEmail := secondaryindex.Intra("email", func(p *Person) (string, bool) { return p.Email, p.Email != "" }, nil)
+	byLastName := secondaryindex.Intra("lastname", func(p *Person) (string, bool) { return p.LastName, true },
 		&secondaryindex.Options[Person]{NonUnique: true})
-	if err != nil {
-		log.Fatal(err)
-	}
 	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Person]{Views: []patterns.View[Person]{byEmail, byLastName}})
 	if err != nil {
 		log.Fatal(err)
@@ -56,14 +50,8 @@ func Example() {
 			log.Fatal(err)
 		}
 	}
-	emails, err := byEmail.On(staff)
-	if err != nil {
-		log.Fatal(err)
-	}
-	lastNames, err := byLastName.On(staff)
-	if err != nil {
-		log.Fatal(err)
-	}
+	emails := byEmail.On(staff)
+	lastNames := byLastName.On(staff)
 
 	acct.ResetLog()
 	e, err := emails.Get(ctx, "Sales", "jonesj@contoso.com")
@@ -105,11 +93,8 @@ func newPersonnel(ctx context.Context) (*patterns.Store[Person], *secondaryindex
 	if err != nil {
 		log.Fatal(err)
 	}
-	byEmail, err := secondaryindex.Intra("email", func(p *Person) (string, bool) { return p.Email, p.Email != "" },
+	byEmail := secondaryindex.Intra("email", func(p *Person) (string, bool) { return p.Email, p.Email != "" },
 		&secondaryindex.Options[Person]{Only: []string{"LastName"}})
-	if err != nil {
-		log.Fatal(err)
-	}
 	personnel, err := patterns.NewStore(table, &patterns.StoreOptions[Person]{Views: []patterns.View[Person]{byEmail}})
 	if err != nil {
 		log.Fatal(err)
@@ -126,10 +111,7 @@ func newPersonnel(ctx context.Context) (*patterns.Store[Person], *secondaryindex
 			log.Fatal(err)
 		}
 	}
-	emails, err := byEmail.On(personnel)
-	if err != nil {
-		log.Fatal(err)
-	}
+	emails := byEmail.On(personnel)
 	return personnel, emails
 }
 

@@ -24,8 +24,8 @@ func TestARowWithNoneOfTheComparedPropertiesIsNotAdopted(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		only := &secondaryindex.Options[member]{Only: []string{"Note"}}
 		for at, index := range map[string]*secondaryindex.Index[member]{
-			"p/mail_a": harness.Must(secondaryindex.Intra("mail", memberMail, only))(t),
-			"mail_p/a": harness.Must(secondaryindex.Inter("mail", nil, memberMail, only))(t),
+			"p/mail_a": secondaryindex.Intra("mail", memberMail, only),
+			"mail_p/a": secondaryindex.Inter("mail", nil, memberMail, only),
 		} {
 			partition, row, _ := strings.Cut(at, "/")
 			for _, c := range []struct {

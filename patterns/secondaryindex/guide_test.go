@@ -39,24 +39,24 @@ func byEmail(p *person) person {
 
 // figure07 and figure10 are the indexes of the figures; figure08 and figure11 slim ones.
 func figure07(t testing.TB, only ...string) *secondaryindex.Index[person] {
-	return harness.Must(secondaryindex.Intra("email", personEmail, &secondaryindex.Options[person]{
+	return secondaryindex.Intra("email", personEmail, &secondaryindex.Options[person]{
 		Copy: byEmail,
 		Only: only,
 		Owner: func(c *person, at keys.Key) (keys.Key, bool) {
 			return keys.Key{Partition: at.Partition, Row: "empid_" + c.EmployeeId}, c.EmployeeId != ""
 		},
-	}))(t)
+	})
 }
 
 func figure10(t testing.TB, only ...string) *secondaryindex.Index[person] {
-	return harness.Must(secondaryindex.Inter("email", nil, personEmail, &secondaryindex.Options[person]{
+	return secondaryindex.Inter("email", nil, personEmail, &secondaryindex.Options[person]{
 		Copy: byEmail,
 		Only: only,
 		Owner: func(c *person, at keys.Key) (keys.Key, bool) {
 			return keys.Key{Partition: "empid_" + strings.TrimPrefix(at.Partition, "email_"), Row: c.EmployeeId}, c.EmployeeId != ""
 		},
 		Partition: func(partition, _ string) string { return "email_" + strings.TrimPrefix(partition, "empid_") },
-	}))(t)
+	})
 }
 
 // put stores a row with aztables alone.
@@ -129,7 +129,7 @@ func TestTheRowsOfTheGuideAreReadChangedAndDeletedInTheirLayout(t *testing.T) {
 
 				index := l.index(t, l.only...)
 				store := newPersonStore(t, client, index)
-				r := on(t, index, store)
+				r := index.On(store)
 				e, err := r.Get(ctx, l.primary.Partition, "jonesj@contoso.com")
 				if err != nil || e.Primary != l.primary || e.Value.EmployeeId != "000223" {
 					t.Fatalf("before the Store has written: %+v, %v", e, err)
@@ -177,10 +177,10 @@ func TestTheRowsOfTheGuideAreReadChangedAndDeletedInTheirLayout(t *testing.T) {
 func adopting(t testing.TB, adopt patterns.Adopt, inter bool) *secondaryindex.Index[person] {
 	o := &secondaryindex.Options[person]{Copy: byEmail, Adopt: adopt}
 	if !inter {
-		return harness.Must(secondaryindex.Intra("email", personEmail, o))(t)
+		return secondaryindex.Intra("email", personEmail, o)
 	}
 	o.Partition = func(partition, _ string) string { return "email_" + strings.TrimPrefix(partition, "empid_") }
-	return harness.Must(secondaryindex.Inter("email", nil, personEmail, o))(t)
+	return secondaryindex.Inter("email", nil, personEmail, o)
 }
 
 func TestAdoptSelectsWhatBecomesOfARowThatDiffers(t *testing.T) {
@@ -230,7 +230,7 @@ func TestAdoptSelectsWhatBecomesOfARowThatDiffers(t *testing.T) {
 					if err := change(); errors.Is(err, patterns.ErrExists) != c.fails || !c.fails && err != nil {
 						t.Fatalf("the second change: %v", err)
 					}
-					_, err := on(t, index, store).Get(ctx, l.primary.Partition, email)
+					_, err := index.On(store).Get(ctx, l.primary.Partition, email)
 					if (err == nil) != c.taken {
 						t.Errorf("the entry: %v", err)
 					}

@@ -51,15 +51,15 @@ type indexes struct {
 func newIndexes(t testing.TB, other *aztables.Client) indexes {
 	return indexes{
 		other: other,
-		email: harness.Must(secondaryindex.Intra("email", emailOf, nil))(t),
-		last:  harness.Must(secondaryindex.Intra("last", lastOf, &secondaryindex.Options[employee]{NonUnique: true}))(t),
-		badge: harness.Must(secondaryindex.Inter("badge", other, badgeOf, &secondaryindex.Options[employee]{
+		email: secondaryindex.Intra("email", emailOf, nil),
+		last:  secondaryindex.Intra("last", lastOf, &secondaryindex.Options[employee]{NonUnique: true}),
+		badge: secondaryindex.Inter("badge", other, badgeOf, &secondaryindex.Options[employee]{
 			Partition: func(_, _ string) string { return "badge_" },
-		}))(t),
-		byLast: harness.Must(secondaryindex.Inter("lastname", nil, lastOf, &secondaryindex.Options[employee]{NonUnique: true}))(t),
-		slim: harness.Must(secondaryindex.Intra("mail", emailOf, &secondaryindex.Options[employee]{
+		}),
+		byLast: secondaryindex.Inter("lastname", nil, lastOf, &secondaryindex.Options[employee]{NonUnique: true}),
+		slim: secondaryindex.Intra("mail", emailOf, &secondaryindex.Options[employee]{
 			Fold: true, Only: []string{"FirstName", "LastName"},
-		}))(t),
+		}),
 	}
 }
 
@@ -70,11 +70,6 @@ func (x indexes) views() []patterns.View[employee] {
 func newStore(t testing.TB, client *aztables.Client, q patterns.OutboxQueue, views ...patterns.View[employee]) *patterns.Store[employee] {
 	t.Helper()
 	return harness.NewStore(t, client, &patterns.StoreOptions[employee]{Views: views, Outbox: q})
-}
-
-func on[T any](t testing.TB, ix *secondaryindex.Index[T], store *patterns.Store[T]) *secondaryindex.Reader[T] {
-	t.Helper()
-	return harness.Must(ix.On(store))(t)
 }
 
 func insert(t testing.TB, store *patterns.Store[employee], all ...*employee) {

@@ -16,7 +16,8 @@ import (
 )
 
 // Index is a secondary index: a [patterns.View], which a [patterns.Store] keeps up to
-// date. [Index.On] returns its reader. An Index is immutable and safe for concurrent use.
+// date. [Index.On] returns its reader. An Index is immutable and safe for concurrent use. It
+// can be a variable of a package if it needs no client.
 type Index[T any] struct {
 	def    naming.Definition[T]
 	only   []string
@@ -104,34 +105,29 @@ type Options[T any] struct {
 // letters, digits, '-' and '.', and must differ from that of every other index in the
 // table.
 //
-// Intra makes no request. The error names the option or the property that is invalid.
-func Intra[T any](name string, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
-	ix, err := newIndex(name, value, opts)
-	if err == nil && ix.def.Partition != nil {
-		err = azerr.Errorf("%w: Options.Partition is for Inter", azerr.ErrBadOption)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("new index: %w", err)
+// Intra makes no request. If an argument or an option is invalid, [patterns.NewStore] returns
+// an error that names it.
+func Intra[T any](name string, value func(*T) (string, bool), opts *Options[T]) *Index[T] {
+	ix := newIndex(name, value, opts)
+	if ix.def.Partition != nil {
+		ix.def.Refuse(azerr.Errorf("%w: Options.Partition is for Inter", azerr.ErrBadOption))
 	}
 	ix.intra = true
 	ix.layout.lead = name + naming.Separator
-	return ix, nil
+	return ix
 }
 
 // Inter returns an index whose copies are in other partitions: of table, which may be in
 // another account, or, if table is nil, of the primaries' own table. They are updated
 // through the [patterns.StoreOptions.Outbox]. name begins the partition keys. Otherwise
 // Inter is like [Intra].
-func Inter[T any](name string, table *aztables.Client, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
-	ix, err := newIndex(name, value, opts)
-	if err != nil {
-		return nil, fmt.Errorf("new index: %w", err)
-	}
+func Inter[T any](name string, table *aztables.Client, value func(*T) (string, bool), opts *Options[T]) *Index[T] {
+	ix := newIndex(name, value, opts)
 	ix.table = table
-	return ix, nil
+	return ix
 }
 
-func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T]) (*Index[T], error) {
+func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T]) *Index[T] {
 	var o Options[T]
 	if opts != nil {
 		o = *opts
@@ -152,25 +148,27 @@ func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T
 	if o.Copy != nil {
 		ix.opts += " copy"
 	}
-	if err := ix.def.Init(); err != nil {
-		return nil, err
-	}
+	ix.def.Init()
 	if d := o.Duplicates; d != nil {
 		if o.NonUnique || !d.layout.shared || d.layout.fold != o.Fold || d.def.Partition == nil && o.Partition != nil {
-			return nil, azerr.Errorf("%w: Options.Duplicates: want an index that is NonUnique, for one that is not, with the same Fold, and with a Partition if there is one", azerr.ErrBadOption)
+			ix.def.Refuse(azerr.Errorf("%w: Options.Duplicates: want an index that is NonUnique, for one that is not, with the same Fold, and with a Partition if there is one", azerr.ErrBadOption))
 		}
 		ix.shared = d
 	}
 	for _, property := range ix.only {
-		if !ix.def.Type.MayHave(property) {
-			return nil, fmt.Errorf("Options.Only: %w", &patterns.PropertyError{Property: property, Want: "a property of the type", Got: "an unknown name"})
+		if ix.def.Err() == nil && !ix.def.Type.MayHave(property) {
+			ix.def.Refuse(fmt.Errorf("Options.Only: %w", &patterns.PropertyError{Property: property, Want: "a property of the type", Got: "an unknown name"}))
 		}
 	}
-	return ix, ix.def.NeedsKey()
+	ix.def.NeedsKey()
+	return ix
 }
 
 // Name returns the name of the index, which is also that of the view.
 func (ix *Index[T]) Name() string { return ix.def.Name }
+
+// Err returns the error of the declaration, nil if it is valid; see [patterns.View].
+func (ix *Index[T]) Err() error { return ix.def.Err() }
 
 // Shape returns what all copies have in common; see [patterns.View].
 func (ix *Index[T]) Shape() patterns.Shape {
@@ -195,6 +193,9 @@ func (ix *Index[T]) hasKey(key keys.Key) bool {
 
 // Rows returns the copy of e, or none if e is not in the index; see [patterns.View].
 func (ix *Index[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
+	if err := ix.Err(); err != nil {
+		return nil, err
+	}
 	value, ok := ix.def.Value(e)
 	if !ok {
 		return nil, nil

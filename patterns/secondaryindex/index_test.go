@@ -10,41 +10,77 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
 
-func TestConstructorsRefuseInvalidArguments(t *testing.T) {
+// wantRefused checks that NewStore and the reader of an index return the error of its declaration
+// before any request. want may be nil.
+func wantRefused[T any](t *testing.T, what string, index *secondaryindex.Index[T], want error, key func(*T) (keys.Key, error)) {
+	t.Helper()
+	ctx, acct := t.Context(), storagetest.New(t)
+	table := harness.NewTable(t, acct.Tables().NewClient("Staff"), &patterns.TableOptions[T]{Key: key})
+	var v *patterns.ViewError
+	_, err := patterns.NewStore(table, &patterns.StoreOptions[T]{Views: []patterns.View[T]{index}, Outbox: &harness.OutboxQueue{}})
+	if !errors.As(err, &v) || v.View != index.Name() {
+		t.Errorf("%s: the store: %v", what, err)
+	}
+	r := index.On(harness.Must(patterns.NewStore(table, nil))(t))
+	_, get := r.Get(ctx, "Sales", "a")
+	_, _, fresh := r.GetFresh(ctx, "Sales", "a", nil)
+	_, page := r.Page(ctx, "Sales", secondaryindex.Equal("a"), "", nil)
+	_, check := r.Check(ctx, secondaryindex.Entry[T]{}, nil)
+	errs := map[string]error{"NewStore": err, "Get": get, "GetFresh": fresh, "Page": page, "Check": check}
+	for _, err := range r.Query(ctx, "Sales", secondaryindex.Equal("a"), nil) {
+		errs["Query"] = err
+	}
+	for _, err := range r.Pages(ctx, "Sales", secondaryindex.Equal("a"), "", nil) {
+		errs["Pages"] = err
+	}
+	for _, err := range r.CheckAll(ctx, func(func(secondaryindex.Entry[T], error) bool) {}, nil) {
+		errs["CheckAll"] = err
+	}
+	_, errs["Rows"] = index.Rows(new(T))
+	for call, err := range errs {
+		if err == nil || call != "Rows" && !errors.Is(err, patterns.ErrBadView) || want != nil && !errors.Is(err, want) {
+			t.Errorf("%s: %s: got %v, want %v", what, call, err, want)
+		}
+	}
+	if n := len(acct.Log()); n != 0 || len(errs) != 9 {
+		t.Errorf("%s: %d requests, errors %v", what, n, errs)
+	}
+}
+
+func TestInvalidArgumentsAreRefused(t *testing.T) {
 	type keyless struct{ Name string }
 	type options = secondaryindex.Options[employee]
-	keylessName := func(k *keyless) (string, bool) { return k.Name, true }
-	for name, c := range map[string]struct {
-		make func() error
-		want error
+	badges := func(_, _ string) string { return "badge_" }
+	unique := secondaryindex.Intra("unique", emailOf, nil)
+	for what, c := range map[string]struct {
+		index *secondaryindex.Index[employee]
+		want  error
 	}{
-		"name":        {func() error { _, err := secondaryindex.Intra("e_mail", emailOf, nil); return err }, patterns.ErrBadKey},
-		"no name":     {func() error { _, err := secondaryindex.Inter("", nil, emailOf, nil); return err }, patterns.ErrBadKey},
-		"no function": {func() error { _, err := secondaryindex.Intra[employee]("email", nil, nil); return err }, patterns.ErrNil},
-		"no key":      {func() error { _, err := secondaryindex.Intra("name", keylessName, nil); return err }, patterns.ErrBadKey},
-		"partition": {func() error {
-			_, err := secondaryindex.Intra("email", emailOf, &options{Partition: func(_, _ string) string { return "badge_" }})
-			return err
-		}, nil},
-		"no such column": {func() error {
-			_, err := secondaryindex.Intra("email", emailOf, &options{Only: []string{"Salary"}})
-			return err
-		}, nil},
-		"no struct": {func() error {
-			_, err := secondaryindex.Intra("n", func(*int) (string, bool) { return "", true }, nil)
-			return err
-		}, nil},
-		"no store": {func() error {
-			_, err := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t).On(nil)
-			return err
-		}, patterns.ErrNil},
+		"name":           {secondaryindex.Intra("e_mail", emailOf, nil), patterns.ErrBadKey},
+		"no name":        {secondaryindex.Inter("", nil, emailOf, nil), patterns.ErrBadKey},
+		"no function":    {secondaryindex.Intra[employee]("email", nil, nil), patterns.ErrNil},
+		"partition":      {secondaryindex.Intra("email", emailOf, &options{Partition: badges}), patterns.ErrBadOption},
+		"duplicates":     {secondaryindex.Intra("email", emailOf, &options{Duplicates: unique}), patterns.ErrBadOption},
+		"no such column": {secondaryindex.Intra("email", emailOf, &options{Only: []string{"Salary"}}), nil},
+		"two mistakes":   {secondaryindex.Intra[employee]("e_mail", nil, &options{Only: []string{"Salary"}}), patterns.ErrBadKey},
 	} {
-		err := c.make()
-		if err == nil || c.want != nil && !errors.Is(err, c.want) {
-			t.Errorf("%s: %v", name, err)
+		wantRefused(t, what, c.index, c.want, nil)
+	}
+	wantRefused(t, "no key", secondaryindex.Intra("name", func(k *keyless) (string, bool) { return k.Name, true }, nil), patterns.ErrBadKey,
+		func(k *keyless) (keys.Key, error) { return keys.Key{Partition: "p", Row: k.Name}, nil })
+	if secondaryindex.Intra("n", func(*int) (string, bool) { return "", true }, nil).Err() == nil {
+		t.Error("an index of entities that are no structs was accepted")
+	}
+	store := harness.NewStore[employee](t, storagetest.New(t).Tables().NewClient("Staff"), nil)
+	for what, r := range map[string]*secondaryindex.Reader[employee]{
+		"no store": unique.On(nil), "no index": (*secondaryindex.Index[employee])(nil).On(store),
+	} {
+		if _, err := r.Get(t.Context(), "Sales", "a"); !errors.Is(err, patterns.ErrNil) {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }
@@ -52,7 +88,7 @@ func TestConstructorsRefuseInvalidArguments(t *testing.T) {
 func TestStoresRefuseIndexesThatDoNotFit(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.NewTable[employee](t, b.Table(t), nil)
-		intra, inter := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t), harness.Must(secondaryindex.Inter("email", nil, emailOf, nil))(t)
+		intra, inter := secondaryindex.Intra("email", emailOf, nil), secondaryindex.Inter("email", nil, emailOf, nil)
 		for name, o := range map[string]patterns.StoreOptions[employee]{
 			"two of a name": {Views: []patterns.View[employee]{intra, inter}, Outbox: &harness.OutboxQueue{}},
 			"no outbox":     {Views: []patterns.View[employee]{inter}},
@@ -67,7 +103,7 @@ func TestStoresRefuseIndexesThatDoNotFit(t *testing.T) {
 // The guide's layout, figure 07: two rows in one partition, inserted in one transaction.
 func TestACopyIsStoredInThePartitionUnderNameAndValue(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		email := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t)
+		email := secondaryindex.Intra("email", emailOf, nil)
 		store := newStore(t, b.Table(t), nil, email)
 		b.ResetRequests()
 		insert(t, store, jones())
@@ -87,7 +123,7 @@ func TestACopyIsStoredInThePartitionUnderNameAndValue(t *testing.T) {
 			t.Errorf("rows %q, want %q", rows, want)
 		}
 
-		r := on(t, email, store)
+		r := email.On(store)
 		b.ResetRequests()
 		e, err := r.Get(t.Context(), "Sales", "jonesj@contoso.com")
 		if err != nil {
@@ -113,9 +149,9 @@ func TestACopyIsStoredInThePartitionUnderNameAndValue(t *testing.T) {
 
 func TestChangesMoveTheCopy(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		email := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t)
+		email := secondaryindex.Intra("email", emailOf, nil)
 		store := newStore(t, b.Table(t), nil, email)
-		r := on(t, email, store)
+		r := email.On(store)
 		insert(t, store, jones())
 		b.ResetRequests()
 
@@ -186,11 +222,11 @@ func TestATakenValueWritesNothing(t *testing.T) {
 			}
 		}
 		for _, ix := range []*secondaryindex.Index[employee]{x.email, x.slim, x.last} {
-			if got := harness.All(t, on(t, ix, store).Query(t.Context(), "Sales", secondaryindex.Values{}, nil)); len(got) != 2 {
+			if got := harness.All(t, ix.On(store).Query(t.Context(), "Sales", secondaryindex.Values{}, nil)); len(got) != 2 {
 				t.Errorf("%s has %d entries", ix.Name(), len(got))
 			}
 		}
-		wantIDs(t, on(t, x.badge, store).Query(t.Context(), "", secondaryindex.Values{}.In("badge_"), nil), "000223", "000224")
+		wantIDs(t, x.badge.On(store).Query(t.Context(), "", secondaryindex.Values{}.In("badge_"), nil), "000223", "000224")
 		if q.Len() != 0 {
 			t.Error("messages are left")
 		}
@@ -209,10 +245,10 @@ func wantDuplicate(t *testing.T, err error, view string) {
 func TestCopiesInOtherPartitionsAndTablesAreUpdated(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		other := b.Table(t)
-		email := harness.Must(secondaryindex.Inter("email", nil, emailOf, nil))(t)
-		badge := harness.Must(secondaryindex.Inter("badge", other, badgeOf, &secondaryindex.Options[employee]{
+		email := secondaryindex.Inter("email", nil, emailOf, nil)
+		badge := secondaryindex.Inter("badge", other, badgeOf, &secondaryindex.Options[employee]{
 			Partition: func(_, _ string) string { return "badge_" }, Only: []string{"Badge"},
-		}))(t)
+		})
 		q := &harness.OutboxQueue{}
 		store := newStore(t, b.Table(t), q, email, badge)
 		e := jones()
@@ -222,11 +258,11 @@ func TestCopiesInOtherPartitionsAndTablesAreUpdated(t *testing.T) {
 			t.Error("a message is left")
 		}
 		b.ResetRequests()
-		got, err := on(t, email, store).Get(t.Context(), "Sales", "jonesj@contoso.com")
+		got, err := email.On(store).Get(t.Context(), "Sales", "jonesj@contoso.com")
 		if err != nil || got.Value != *e || got.Key != (keys.Key{Partition: "email_Sales", Row: "jonesj@contoso.com"}) {
 			t.Errorf("e-mail: %+v, %v", got, err)
 		}
-		r := on(t, badge, store)
+		r := badge.On(store)
 		got, err = r.Get(t.Context(), "", "0042")
 		if err != nil || got.Primary != e.key() || got.Key != (keys.Key{Partition: "badge_", Row: "0042"}) {
 			t.Errorf("badge: %+v, %v", got, err)
@@ -259,10 +295,10 @@ func TestWritesMakeTheDocumentedRequests(t *testing.T) {
 			ix                   *secondaryindex.Index[employee]
 			insert, move, remove int
 		}{
-			"intra":         {harness.Must(secondaryindex.Intra("email", emailOf, nil))(t), 1, 2, 2},
-			"intra, shared": {harness.Must(secondaryindex.Intra("email", emailOf, shared))(t), 1, 2, 2},
-			"inter":         {harness.Must(secondaryindex.Inter("email", nil, emailOf, nil))(t), 4, 9, 7},
-			"inter, shared": {harness.Must(secondaryindex.Inter("email", nil, emailOf, shared))(t), 4, 7, 6},
+			"intra":         {secondaryindex.Intra("email", emailOf, nil), 1, 2, 2},
+			"intra, shared": {secondaryindex.Intra("email", emailOf, shared), 1, 2, 2},
+			"inter":         {secondaryindex.Inter("email", nil, emailOf, nil), 4, 9, 7},
+			"inter, shared": {secondaryindex.Inter("email", nil, emailOf, shared), 4, 7, 6},
 		} {
 			store := newStore(t, b.Table(t), &harness.OutboxQueue{}, c.ix)
 			requests := func(do error) int {
@@ -294,7 +330,7 @@ func TestAnIndexWithOtherOptionsNeedsAnotherName(t *testing.T) {
 		ctx, client := t.Context(), b.Table(t)
 		store := func(opts *options) *patterns.Store[employee] {
 			table := harness.Must(patterns.NewTable[employee](client, nil))(t)
-			index := harness.Must(secondaryindex.Intra("email", emailOf, opts))(t)
+			index := secondaryindex.Intra("email", emailOf, opts)
 			return harness.Must(patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}}))(t)
 		}
 		plain := store(nil)

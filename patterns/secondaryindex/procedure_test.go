@@ -98,9 +98,9 @@ func TestAnIndexThatTheOldProgramDoesNotMaintainIsBuilding(t *testing.T) {
 			t.Run(fmt.Sprintf("inter %t, building %t", inter, building), func(t *testing.T) {
 				harness.Run(t, func(t *testing.T, b *harness.Backend) {
 					client, queue := b.Table(t), &harness.OutboxQueue{}
-					index := harness.Must(secondaryindex.Intra("email", personEmail, nil))(t)
+					index := secondaryindex.Intra("email", personEmail, nil)
 					if inter {
-						index = harness.Must(secondaryindex.Inter("email", nil, personEmail, nil))(t)
+						index = secondaryindex.Inter("email", nil, personEmail, nil)
 					}
 					open := func(building []string) *patterns.Store[person] {
 						return harness.NewStore(t, client, &patterns.StoreOptions[person]{Views: []patterns.View[person]{index}, Outbox: queue, Building: building})

@@ -163,6 +163,9 @@ func (r *Reader[T]) Pages(ctx context.Context, partition string, values Values, 
 // plan returns the query for the rows of the values.
 func (r *Reader[T]) plan(partition string, values Values, opts *QueryOptions) (query.Filter, patterns.QueryOptions, error) {
 	var q patterns.QueryOptions
+	if r.err != nil {
+		return query.Filter{}, q, r.err
+	}
 	if opts != nil {
 		q.Limit, q.PageSize = opts.Limit, opts.PageSize
 	}

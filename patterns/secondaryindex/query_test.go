@@ -16,13 +16,15 @@ import (
 
 func TestAReaderNeedsAStoreThatHasItsIndex(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		kept, other := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t), harness.Must(secondaryindex.Intra("email", emailOf, nil))(t)
+		kept, other := secondaryindex.Intra("email", emailOf, nil), secondaryindex.Intra("email", emailOf, nil)
 		store := newStore(t, b.Table(t), nil, kept)
-		on(t, kept, store)
-		if _, err := other.On(store); !errors.Is(err, patterns.ErrBadView) || !strings.Contains(err.Error(), `"email"`) {
+		if _, err := kept.On(store).Get(t.Context(), "Sales", "a"); !errors.Is(err, patterns.ErrNotFound) {
+			t.Errorf("an index of the store: %v", err)
+		}
+		if _, err := other.On(store).Get(t.Context(), "Sales", "a"); !errors.Is(err, patterns.ErrBadView) || !strings.Contains(err.Error(), `"email"`) {
 			t.Errorf("another index of the same name: %v", err)
 		}
-		if _, err := kept.On(newStore(t, b.Table(t), nil)); !errors.Is(err, patterns.ErrBadView) {
+		if _, err := kept.On(newStore(t, b.Table(t), nil)).Get(t.Context(), "Sales", "a"); !errors.Is(err, patterns.ErrBadView) {
 			t.Errorf("a store without indexes: %v", err)
 		}
 	})
@@ -41,7 +43,7 @@ func TestAnIndexThatIsNotUniqueReturnsAllEntriesOfAValue(t *testing.T) {
 			newEmployee("Marketing", "000223", "Don", "Jones", "don@contoso.com"),
 		)
 		for _, ix := range []*secondaryindex.Index[employee]{x.last, x.byLast} {
-			r := on(t, ix, store)
+			r := ix.On(store)
 			b.ResetRequests()
 			wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Equal("Jones"), nil), "000223", "000300")
 			wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Prefix("Jones"), nil), "000223", "000300", "000153", "000152")
@@ -60,7 +62,7 @@ func TestAnIndexThatIsNotUniqueReturnsAllEntriesOfAValue(t *testing.T) {
 
 func TestQueriesStopAtTheirLimitAndContinueAfterShortPages(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		email := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t)
+		email := secondaryindex.Intra("email", emailOf, nil)
 		store := newStore(t, b.Table(t), nil, email)
 		var want []string
 		for i := range 12 {
@@ -68,7 +70,7 @@ func TestQueriesStopAtTheirLimitAndContinueAfterShortPages(t *testing.T) {
 			want = append(want, id)
 			insert(t, store, newEmployee("Sales", id, "A", "B", id+"@contoso.com"))
 		}
-		r := on(t, email, store)
+		r := email.On(store)
 		b.ResetRequests()
 		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Values{}, &secondaryindex.QueryOptions{Limit: 3}), want[:3]...)
 		b.WantRequests(t, map[string]int{"Table.Query": 1})
@@ -100,9 +102,9 @@ func TestQueriesStopAtTheirLimitAndContinueAfterShortPages(t *testing.T) {
 // The row key is longer than the value, here by the name of the index.
 func TestALongValueIsABadKeyAndNotABadView(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		index := harness.Must(secondaryindex.Intra("email", emailOf, nil))(t)
+		index := secondaryindex.Intra("email", emailOf, nil)
 		store := newStore(t, b.Table(t), nil, index)
-		reader := on(t, index, store)
+		reader := index.On(store)
 		const most = 512 - len("email_")
 		for n, fits := range map[int]bool{most: true, most + 1: false, 512: false, 513: false} {
 			value := strings.Repeat("x", n)
@@ -141,7 +143,7 @@ func TestBadValuesAreRefusedBeforeAnyRequest(t *testing.T) {
 				t.Errorf("%v does not name the view", err)
 			}
 			for _, ix := range []*secondaryindex.Index[employee]{x.email, x.slim, x.last, x.byLast, x.badge} {
-				r := on(t, ix, store)
+				r := ix.On(store)
 				if ix != x.last && ix != x.byLast {
 					_, err = r.Get(t.Context(), "Sales", bad)
 					check("get", err)
@@ -178,7 +180,7 @@ func TestBadValuesAreRefusedBeforeAnyRequest(t *testing.T) {
 
 func TestPagesContinueAtTheirCursor(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		last := harness.Must(secondaryindex.Intra("last", lastOf, &secondaryindex.Options[employee]{NonUnique: true}))(t)
+		last := secondaryindex.Intra("last", lastOf, &secondaryindex.Options[employee]{NonUnique: true})
 		store := newStore(t, b.Table(t), nil, last)
 		var want []string
 		for i := range 5 {
@@ -187,7 +189,7 @@ func TestPagesContinueAtTheirCursor(t *testing.T) {
 			insert(t, store, newEmployee("Sales", id, "A", "Jones", ""))
 		}
 		insert(t, store, newEmployee("Sales", "000009", "A", "Kwok", ""))
-		r := on(t, last, store)
+		r := last.On(store)
 		page := func(values secondaryindex.Values, cursor string) (secondaryindex.Page[employee], error) {
 			return r.Page(t.Context(), "Sales", values, cursor, &secondaryindex.QueryOptions{Limit: 2})
 		}
@@ -223,12 +225,12 @@ func TestPagesContinueAtTheirCursor(t *testing.T) {
 
 func TestPartitionIsThatOfThePrimariesInEveryQuery(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		byDepartment := harness.Must(secondaryindex.Inter("last", nil, lastOf, &secondaryindex.Options[employee]{
+		byDepartment := secondaryindex.Inter("last", nil, lastOf, &secondaryindex.Options[employee]{
 			NonUnique: true, Partition: func(partition, value string) string { return partition + value[:1] },
-		}))(t)
+		})
 		store := newStore(t, b.Table(t), &harness.OutboxQueue{}, byDepartment)
 		insert(t, store, jones())
-		r := on(t, byDepartment, store)
+		r := byDepartment.On(store)
 		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Equal("Jones"), nil), "000223")
 		for _, values := range []secondaryindex.Values{{}, secondaryindex.Equal("Jones"), secondaryindex.Prefix("Jo"), secondaryindex.Range("Ja", "Jz")} {
 			wantIDs(t, r.Query(t.Context(), "", values.In("SalesJ"), nil), "000223")
@@ -265,14 +267,14 @@ func TestWritersAndReadersUseThePartitionOfTheValue(t *testing.T) {
 		byLetter := func(name string) func(string, string) string {
 			return func(_, value string) string { return name + "_" + value[:1] }
 		}
-		unique := harness.Must(secondaryindex.Inter("email", nil, emailOf, &secondaryindex.Options[employee]{Fold: true, Partition: byLetter("email")}))(t)
-		shared := harness.Must(secondaryindex.Inter("last", nil, lastOf, &secondaryindex.Options[employee]{NonUnique: true, Partition: byLetter("last")}))(t)
+		unique := secondaryindex.Inter("email", nil, emailOf, &secondaryindex.Options[employee]{Fold: true, Partition: byLetter("email")})
+		shared := secondaryindex.Inter("last", nil, lastOf, &secondaryindex.Options[employee]{NonUnique: true, Partition: byLetter("last")})
 		store := newStore(t, b.Table(t), &harness.OutboxQueue{}, unique, shared)
 		insert(t, store,
 			newEmployee("Sales", "1", "Mary", "Jones", "MaryJ@contoso.com"),
 			newEmployee("Marketing", "1", "Jim", "Jones", "jimj@contoso.com"),
 		)
-		emails, names := on(t, unique, store), on(t, shared, store)
+		emails, names := unique.On(store), shared.On(store)
 		e, err := emails.Get(t.Context(), "", "MARYJ@contoso.com")
 		if err != nil || e.Key != (keys.Key{Partition: "email_m", Row: "maryj@contoso.com"}) || e.Indexed != "maryj@contoso.com" {
 			t.Errorf("got %+v, %v", e, err)

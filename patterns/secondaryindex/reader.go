@@ -23,6 +23,7 @@ type Reader[T any] struct {
 	index  *Index[T]
 	store  *patterns.Store[T]
 	copies *patterns.Table[row[T]]
+	err    error // of each call
 }
 
 // row is a row of an index: the copy, and what the library adds to it. View is "" in a row
@@ -50,17 +51,16 @@ func (r *row[T]) text(name string) (value string, ok bool) {
 	return value, r.View != ""
 }
 
-// On returns the reader of ix in store. It fails with [patterns.ErrBadView] if ix is not
-// one of the store's views. It makes no request.
-func (ix *Index[T]) On(store *patterns.Store[T]) (*Reader[T], error) {
-	if ix == nil || store == nil {
-		return nil, fmt.Errorf("read index: index or store: %w", patterns.ErrNil)
+// On returns the reader of ix in store. It makes no request. If ix is not one of the store's
+// views, or is invalid, each call of the reader fails with [patterns.ErrBadView] before any
+// request.
+func (ix *Index[T]) On(store *patterns.Store[T]) *Reader[T] {
+	if ix == nil {
+		ix = new(Index[T])
+		ix.def.Refuse(fmt.Errorf("index: %w", patterns.ErrNil))
 	}
 	copies, err := naming.Rows[row[T]](store, ix, ix.table)
-	if err != nil {
-		return nil, fmt.Errorf("read index: %w", err)
-	}
-	return &Reader[T]{index: ix, store: store, copies: copies}, nil
+	return &Reader[T]{index: ix, store: store, copies: copies, err: err}
 }
 
 // Entry is an entry of an index: the copy of a primary.
@@ -88,6 +88,9 @@ var ErrNonUnique = azerr.Sentinel("the index is not unique")
 // and with [ErrNonUnique] if the index may have several: use [Reader.Query] with [Equal].
 // One request.
 func (r *Reader[T]) Get(ctx context.Context, partition, value string) (Entry[T], error) {
+	if r.err != nil {
+		return Entry[T]{}, r.fail("get", r.err)
+	}
 	if r.index.layout.shared {
 		return Entry[T]{}, r.fail("get", ErrNonUnique)
 	}

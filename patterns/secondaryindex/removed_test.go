@@ -35,10 +35,10 @@ func TestACopyHasNothingThatOptionsCopyRemoved(t *testing.T) {
 				harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 					client := b.Table(t)
 					harness.Must(client.AddEntity(t.Context(), []byte(row), nil))(t)
-					v := harness.Must(secondaryindex.Intra("mail", func(p *patient) (string, bool) { return p.Mail, true }, &secondaryindex.Options[patient]{
+					v := secondaryindex.Intra("mail", func(p *patient) (string, bool) { return p.Mail, true }, &secondaryindex.Options[patient]{
 						Only: only,
 						Copy: func(p *patient) patient { copied := *p; hide(&copied); return copied },
-					}))(t)
+					})
 					store := harness.NewStore(t, client, &patterns.StoreOptions[patient]{Views: []patterns.View[patient]{v}})
 					harness.Must(store.Update(t.Context(), keys.Key{Partition: "p", Row: "1"}, func(p *patient) error { p.Mail = "b"; return nil }))(t)
 					copied := string(harness.Must(client.GetEntity(t.Context(), "p", "mail_b", nil))(t).Value)

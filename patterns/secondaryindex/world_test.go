@@ -42,10 +42,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 // repair repairs all copies.
 func (w *world) repair(ctx context.Context) error {
 	for _, ix := range w.all() {
-		r, err := ix.On(w.store)
-		if err != nil {
-			return err
-		}
+		r := ix.On(w.store)
 		for _, p := range w.partitions(ix) {
 			for _, err := range r.CheckAll(ctx, w.entries(ctx, ix, r, p), &secondaryindex.CheckOptions{Repair: true}) {
 				if err != nil {
@@ -87,10 +84,7 @@ func (w *world) check(ctx context.Context) error {
 	}
 	var got []string
 	for _, ix := range w.all() {
-		r, err := ix.On(w.store)
-		if err != nil {
-			return err
-		}
+		r := ix.On(w.store)
 		for _, p := range w.partitions(ix) {
 			for c, err := range r.CheckAll(ctx, w.entries(ctx, ix, r, p), nil) {
 				if err != nil {

@@ -48,7 +48,7 @@ func New(products, index *aztables.Client, outbox patterns.OutboxQueue, building
 	if err != nil {
 		return nil, err
 	}
-	bySupplier, err := secondaryindex.Inter(Index, index,
+	bySupplier := secondaryindex.Inter(Index, index,
 		func(p *Product) (string, bool) { return p.Supplier, p.Supplier != "" },
 		&secondaryindex.Options[Product]{
 			NonUnique: true,
@@ -56,9 +56,6 @@ func New(products, index *aztables.Client, outbox patterns.OutboxQueue, building
 			// Without Price and Stock a sale does not change the index.
 			Only: []string{"Name", "Supplier"},
 		})
-	if err != nil {
-		return nil, err
-	}
 	opts := &patterns.StoreOptions[Product]{
 		Views:  []patterns.View[Product]{bySupplier},
 		Outbox: outbox,
@@ -70,8 +67,7 @@ func New(products, index *aztables.Client, outbox patterns.OutboxQueue, building
 	if err != nil {
 		return nil, err
 	}
-	reader, err := bySupplier.On(store)
-	return &Catalogue{store, reader}, err
+	return &Catalogue{store, bySupplier.On(store)}, nil
 }
 
 // Add adds a product, or fails with patterns.ErrExists. One request while the index is

@@ -67,12 +67,9 @@ func run(w io.Writer) error {
 		return err
 	}
 	badges := service.NewClient("Badges")
-	byBadge, err := secondaryindex.Inter("badge", badges,
+	byBadge := secondaryindex.Inter("badge", badges,
 		func(e *Employee) (string, bool) { return e.Badge, e.Badge != "" },
 		&secondaryindex.Options[Employee]{Partition: func(_, _ string) string { return "badge" }})
-	if err != nil {
-		return err
-	}
 	outbox, err := eventual.NewOutbox(queue, "staff")
 	if err != nil {
 		return err
@@ -84,10 +81,7 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	index, err := byBadge.On(staff)
-	if err != nil {
-		return err
-	}
+	index := byBadge.On(staff)
 	if err := staff.Create(ctx); err != nil {
 		return err
 	}

@@ -60,19 +60,13 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	byEmail, err := secondaryindex.Intra("email",
+	byEmail := secondaryindex.Intra("email",
 		func(e *Employee) (string, bool) { return e.EmailAddress, e.EmailAddress != "" }, nil)
-	if err != nil {
-		return err
-	}
 	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Employee]{Views: []patterns.View[Employee]{byEmail}})
 	if err != nil {
 		return err
 	}
-	emails, err := byEmail.On(staff)
-	if err != nil {
-		return err
-	}
+	emails := byEmail.On(staff)
 	if err := staff.Create(ctx); err != nil {
 		return err
 	}
