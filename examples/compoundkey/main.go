@@ -61,8 +61,7 @@ func run(w io.Writer) error {
 	}
 
 	// 1. Declare the keys of both types.
-	client := service.NewClient("Staff")
-	staff, err := compoundkey.New(client,
+	staff, err := compoundkey.New(service.NewClient("Staff"),
 		func(e *Employee) compoundkey.ID { return compoundkey.ID{Partition: e.Department, Parent: e.ID} },
 		func(r *Review) (compoundkey.ID, string) {
 			return compoundkey.ID{Partition: r.Department, Parent: r.EmployeeID}, r.Year
@@ -70,7 +69,7 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if _, err := client.CreateTable(ctx, nil); err != nil {
+	if err := staff.Create(ctx); err != nil {
 		return err
 	}
 	acct.ResetLog()

@@ -51,12 +51,11 @@ func run(w io.Writer) error {
 	}
 
 	// 1. Declare the ring: 24 slots of an hour each.
-	client := service.NewClient("Messages")
-	messages, err := dataseries.New[int64](client, dataseries.HoursOfDay(), nil)
+	messages, err := dataseries.New[int64](service.NewClient("Messages"), dataseries.HoursOfDay(), nil)
 	if err != nil {
 		return err
 	}
-	if _, err := client.CreateTable(ctx, nil); err != nil {
+	if err := messages.Create(ctx); err != nil {
 		return err
 	}
 	acct.ResetLog()

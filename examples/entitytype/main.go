@@ -59,10 +59,6 @@ func run(w io.Writer) error {
 		acct.ResetLog()
 	}
 	client := service.NewClient("Staff")
-	if _, err := client.CreateTable(ctx, nil); err != nil {
-		return err
-	}
-	acct.ResetLog()
 
 	// 1. The first release stores an employee.
 	old, err1 := entitytype.NewRegistry(nil)
@@ -71,6 +67,10 @@ func run(w io.Writer) error {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
+	if err := before.Create(ctx); err != nil {
+		return err
+	}
+	acct.ResetLog()
 	if _, err := before.Insert(ctx, keys.Key{Partition: "Sales", Row: "00010"}, &EmployeeV1{"Ken Kwok"}); err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := expenses.Table().Create(ctx); err != nil {
+	if err := expenses.Create(ctx); err != nil {
 		return err
 	}
 	acct.ResetLog()

@@ -29,7 +29,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := expenses.Table().Create(ctx); err != nil {
+	if err := expenses.Create(ctx); err != nil {
 		log.Fatal(err)
 	}
 
@@ -66,7 +66,7 @@ func ExampleLog_Range() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := clicks.Table().Create(ctx); err != nil {
+	if err := clicks.Create(ctx); err != nil {
 		log.Fatal(err)
 	}
 	for month := time.January; month <= time.March; month++ {
@@ -99,7 +99,7 @@ func ExampleLog_Page() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := expenses.Table().Create(ctx); err != nil {
+	if err := expenses.Create(ctx); err != nil {
 		log.Fatal(err)
 	}
 	var claims []Expense

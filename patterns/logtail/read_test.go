@@ -1,6 +1,7 @@
 package logtail_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -374,5 +375,13 @@ func TestParallelBucketsAreReadConcurrently(t *testing.T) {
 				}
 			})
 		}
+	})
+}
+
+func TestCreate(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		b.WantCreate(t, func(client *aztables.Client) func(context.Context) error {
+			return newLog(t, client, nil).Create
+		})
 	})
 }
