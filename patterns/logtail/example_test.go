@@ -6,6 +6,8 @@ import (
 	"log"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -21,7 +23,9 @@ type Expense struct {
 func Example() {
 	ctx := context.Background()
 	acct := storagetest.Start(nil) // an account in this process
-	service := acct.TablesWith(patterns.Accelerate(nil))
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	service := acct.TablesWith(&opts)
 
 	expenses, err := logtail.New(service.NewClient("Expenses"), &logtail.Options[Expense]{
 		Time: func(e *Expense) time.Time { return e.Filed },

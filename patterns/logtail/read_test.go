@@ -335,7 +335,7 @@ func TestReadsFromCosmosDBAreRefused(t *testing.T) {
 		opts := &aztables.ClientOptions{}
 		opts.Transport = acct.Transport()
 		if accelerated {
-			opts = patterns.Accelerate(opts)
+			patterns.Accelerate(&opts.ClientOptions)
 		}
 		service, err := aztables.NewServiceClientWithSharedKey("https://"+storagetest.AccountName+".table.cosmos.azure.com", cred, opts)
 		if err != nil {

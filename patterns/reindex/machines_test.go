@@ -26,7 +26,7 @@ const machineVariable = "AZPATTERNS_REINDEX_MACHINE"
 type machine struct{ Connection, People, Badges, State, Jobs, Outbox string }
 
 func (m *machine) tables(t testing.TB) *aztables.ServiceClient {
-	return harness.Must(aztables.NewServiceClientFromConnectionString(m.Connection, patterns.Accelerate(nil)))(t)
+	return harness.Must(aztables.NewServiceClientFromConnectionString(m.Connection, harness.Accelerated()))(t)
 }
 
 func (m *machine) queue(t testing.TB, name string) *azqueue.QueueClient {
