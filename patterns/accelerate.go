@@ -1,18 +1,19 @@
 package patterns
 
 import (
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
-	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/internal/limit"
 	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
-// Accelerate returns a copy of opts with two more policies. If the aztables client is
-// built with them, a [Table] on that client decodes rows straight from the response into T
-// and encodes them straight into the request, instead of through the maps of aztables:
+// Accelerate adds two policies to opts. If the aztables client is built with them, a [Table] on
+// that client decodes rows straight from the response into T and encodes them straight into the
+// request, instead of through the maps of aztables:
 //
-//	service, err := aztables.NewServiceClient(url, cred, patterns.Accelerate(nil))
+//	var opts aztables.ClientOptions
+//	patterns.Accelerate(&opts.ClientOptions)
+//	service, err := aztables.NewServiceClient(url, cred, &opts)
 //
 // Everything works without them, more slowly, except for two things that aztables
 // cannot send: changing or deleting rows with a quote in a key within a transaction, and
@@ -31,19 +32,18 @@ import (
 //
 // The policies do not touch other requests of the client. Credentials, retries and tracing
 // remain those of opts. Requests are sent through the transport of opts, whose replies and
-// redirects are limited by [LimitReplies]; a transport that is set later needs LimitReplies again. nil
-// means the zero options. Options that already have the policies do not get them twice.
-func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
-	return wire.Accelerate(opts)
-}
+// redirects are limited by [LimitReplies]; a transport that is set later needs LimitReplies again.
+// Options that already have the policies do not get them twice. Copies of opts that were made
+// before are not changed. nil options are ignored.
+func Accelerate(opts *azcore.ClientOptions) { wire.Accelerate(opts) }
 
-// LimitReplies returns a transport for clients of tables, queues and blobs that sends
-// through t and limits the memory for replies. Without it, the SDK reads any reply to its
-// end, for example an endless one of a broken gateway:
+// LimitReplies replaces the transport of the options of a client of tables, queues or blobs by
+// one that sends through it and limits the memory for replies. Without it, the SDK reads any
+// reply to its end, for example an endless one of a broken gateway:
 //
-//	var o azcore.ClientOptions
-//	o.Transport = patterns.LimitReplies(nil)
-//	jobs, err := azqueue.NewQueueClient(url, cred, &azqueue.ClientOptions{ClientOptions: o})
+//	var opts azqueue.ClientOptions
+//	patterns.LimitReplies(&opts.ClientOptions)
+//	jobs, err := azqueue.NewQueueClient(url, cred, &opts)
 //
 // Reading a reply of success of more than 16 MiB, decompressed, fails with [ErrBadReply]; no
 // reply to this module is so long, except pages of large rows from an emulator, which Table
@@ -63,16 +63,21 @@ func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
 // elements, as none of the service does.
 //
 // A redirect is an [ErrBadReply] and is not followed: the service sends none, and another host
-// would receive the SAS, in the header Referer, and the row. This also holds if t is an
-// *http.Client without a CheckRedirect, of which LimitReplies uses a copy. Any other t decides
+// would receive the SAS, in the header Referer, and the row. This also holds if the transport is an
+// *http.Client without a CheckRedirect, of which LimitReplies uses a copy. Any other transport decides
 // itself, and so does the SDK for a client without LimitReplies: its default transport follows
 // redirects.
 //
 // Enqueue of package eventual does not need what a reply contains, and does not decode it if
 // the client has such a transport. That halves its cost.
 //
-// nil means a transport with the settings of the SDK's default, except that it keeps as many
-// idle connections as were used concurrently, each for 90 seconds, instead of 10 for a host. All
-// clients share it. The result is safe for concurrent use if t is. A transport that has the limits already is
-// returned unchanged. [Accelerate] includes LimitReplies.
-func LimitReplies(t policy.Transporter) policy.Transporter { return limit.Transport(t) }
+// Without a transport, it is one with the settings of the SDK's default, except that it keeps as
+// many idle connections as were used concurrently, each for 90 seconds, instead of 10 for a host.
+// All clients share it. The new transport is safe for concurrent use if the old one is. A transport
+// that has the limits already is not changed, and one that is set later needs LimitReplies again.
+// nil options are ignored. [Accelerate] includes LimitReplies.
+func LimitReplies(opts *azcore.ClientOptions) {
+	if opts != nil {
+		opts.Transport = limit.Transport(opts.Transport)
+	}
+}

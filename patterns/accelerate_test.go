@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -16,12 +17,22 @@ import (
 
 func TestAcceleratedTwiceIsAcceleratedOnce(t *testing.T) {
 	acct, name := harness.NewAccount(t)
-	once := patterns.Accelerate(nil)
-	twice := patterns.Accelerate(once)
-	if n := len(twice.PerRetryPolicies); n != 1 || twice == once {
-		t.Errorf("%d policies in the same options: %v", n, twice == once)
+	opts, before := &aztables.ClientOptions{}, aztables.ClientOptions{}
+	opts.PerRetryPolicies = make([]policy.Policy, 0, 1)
+	before.PerRetryPolicies = opts.PerRetryPolicies[:1]
+	for range 2 {
+		patterns.Accelerate(&opts.ClientOptions)
+		patterns.LimitReplies(&opts.ClientOptions)
+		patterns.Accelerate(nil)
+		patterns.LimitReplies(nil)
 	}
-	table := harness.NewTable[counter](t, acct.TablesWith(twice).NewClient(name), nil)
+	if n, m := len(opts.PerRetryPolicies), len(opts.PerCallPolicies); n != 1 || m != 1 {
+		t.Errorf("%d policies for each try, %d for each call", n, m)
+	}
+	if before.PerRetryPolicies[0] != nil {
+		t.Error("options that share the slice were changed")
+	}
+	table := harness.NewTable[counter](t, acct.TablesWith(opts).NewClient(name), nil)
 	harness.Insert(t, table, counter{"hits", "0", 1})
 	if _, err := table.Update(t.Context(), tally, addOne); err != nil {
 		t.Error(err)
@@ -57,8 +68,8 @@ func (c *creating) Do(req *policy.Request) (*http.Response, error) {
 }
 
 func TestAnotherPolicyMayCreateAMissingTable(t *testing.T) {
-	for mode, accelerate := range map[string]func(*aztables.ClientOptions) *aztables.ClientOptions{
-		"plain":       func(o *aztables.ClientOptions) *aztables.ClientOptions { return o },
+	for mode, accelerate := range map[string]func(*azcore.ClientOptions){
+		"plain":       func(*azcore.ClientOptions) {},
 		"accelerated": patterns.Accelerate,
 	} {
 		t.Run(mode, func(t *testing.T) {
@@ -73,10 +84,11 @@ func TestAnotherPolicyMayCreateAMissingTable(t *testing.T) {
 					return err
 				},
 			} {
-				maker := &creating{service: acct.TablesWith(accelerate(nil)), table: harness.UniqueName()}
 				opts := &aztables.ClientOptions{}
-				opts.PerCallPolicies = []policy.Policy{maker}
-				table := harness.NewTable[counter](t, acct.TablesWith(accelerate(opts)).NewClient(maker.table), nil)
+				accelerate(&opts.ClientOptions)
+				maker := &creating{service: acct.TablesWith(opts), table: harness.UniqueName()}
+				opts.PerCallPolicies = append(opts.PerCallPolicies, maker)
+				table := harness.NewTable[counter](t, acct.TablesWith(opts).NewClient(maker.table), nil)
 				if err := write(table); err != nil || maker.created != 1 {
 					t.Errorf("%s: %v, created %d times", what, err, maker.created)
 					continue
@@ -103,7 +115,7 @@ func TestSharedAccessSignaturesWorkInEveryOperation(t *testing.T) {
 			opts := &aztables.ClientOptions{}
 			opts.Transport = acct.Transport()
 			if accelerate {
-				opts = patterns.Accelerate(opts)
+				patterns.Accelerate(&opts.ClientOptions)
 			}
 			service, err := aztables.NewServiceClientWithNoCredential(address, opts)
 			if err != nil {

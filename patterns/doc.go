@@ -184,7 +184,8 @@
 // What is attached to the options of a client later is further out. Attach in this order, the
 // first two also for queues and blobs; Accelerate may come at any point:
 //
-//	opts := patterns.Accelerate(nil)
+//	var opts aztables.ClientOptions
+//	patterns.Accelerate(&opts.ClientOptions)
 //	meter.Attach(&opts.ClientOptions)    // package heat counts what is sent
 //	governor.Attach(&opts.ClientOptions) // package govern learns from each reply, by region
 //	pair.Attach(&opts.ClientOptions)     // package regions sends a read to either region

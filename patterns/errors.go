@@ -68,7 +68,7 @@ var (
 	ErrBadETag = azerr.ErrBadETag
 
 	// ErrNeedsAccelerate: aztables cannot address the row of this write. Build the client
-	// with the options of [Accelerate]. The write is refused before the request; while it
+	// with options that [Accelerate] has changed. The write is refused before the request; while it
 	// is not known yet whether the client is accelerated, one read finds out.
 	ErrNeedsAccelerate = azerr.ErrNeedsAccelerate
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -22,7 +23,9 @@ type Colleague struct {
 // colleagues returns a table with some rows, in an account in this process.
 func colleagues(ctx context.Context) (*patterns.Table[Colleague], *storagetest.Account) {
 	acct := storagetest.Start(nil)
-	table, err := patterns.NewTable[Colleague](acct.TablesWith(patterns.Accelerate(nil)).NewClient("Staff"), nil)
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	table, err := patterns.NewTable[Colleague](acct.TablesWith(&opts).NewClient("Staff"), nil)
 	if err == nil {
 		err = table.Create(ctx)
 	}

@@ -187,9 +187,10 @@ func ExampleTable_Bulk() {
 func ExampleAccelerate() {
 	account := storagetest.Start(nil) // in place of an account in Azure
 
-	opts := patterns.Accelerate(&aztables.ClientOptions{})
+	var opts aztables.ClientOptions
 	opts.Transport = account.Transport()
-	service, err := aztables.NewServiceClientFromConnectionString(account.ConnectionString(), opts)
+	patterns.Accelerate(&opts.ClientOptions)
+	service, err := aztables.NewServiceClientFromConnectionString(account.ConnectionString(), &opts)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -55,7 +55,8 @@ func last[A any](seq func(func(A, error) bool)) (err error) {
 // exposedCalls returns calls of every package that reads replies, all of which send through m.
 func exposedCalls(t *testing.T, m policy.Transporter, connection, name string, accelerated bool) []exposed {
 	t.Helper()
-	options := azcore.ClientOptions{Transport: patterns.LimitReplies(m), Retry: policy.RetryOptions{RetryDelay: time.Microsecond, MaxRetryDelay: time.Microsecond}}
+	options := azcore.ClientOptions{Transport: m, Retry: policy.RetryOptions{RetryDelay: time.Microsecond, MaxRetryDelay: time.Microsecond}}
+	patterns.LimitReplies(&options)
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -64,7 +65,7 @@ func exposedCalls(t *testing.T, m policy.Transporter, connection, name string, a
 	}
 	opts := &aztables.ClientOptions{ClientOptions: options}
 	if accelerated {
-		opts = wire.Accelerate(opts)
+		wire.Accelerate(&opts.ClientOptions)
 	}
 	service, err := aztables.NewServiceClientFromConnectionString(connection, opts)
 	must(err)

@@ -31,7 +31,7 @@ func TestABadOptionMatchesOneSentinelInAllPackages(t *testing.T) {
 			"Page":         harness.ErrorOf(table.Page(ctx, sales, "", &patterns.QueryOptions{Limit: -1})),
 			"Scan":         harness.Failure(t, table.Scan(ctx, sales, "", &patterns.ScanOptions{PageSize: -1})),
 			"Explain":      harness.ErrorOf(table.Explain(sales, &patterns.QueryOptions{PageSize: -1})),
-			"NewTable":     harness.ErrorOf(patterns.NewTable[patterns.Row](table.Client(), &patterns.TableOptions[patterns.Row]{UpdateTries: -1})),
+			"NewTable":     harness.ErrorOf(patterns.NewTable[patterns.Row](table.Client(), &patterns.TableOptions[patterns.Row]{Tries: -1})),
 			"Parallel":     harness.Failure(t, table.Query(ctx, sales, &patterns.QueryOptions{Parallel: -1})),
 			"Segments":     harness.ErrorOf(table.Segments(ctx, sales, 2, &patterns.ScanOptions{Parallel: -1})),
 			"Bulk":         harness.ErrorOf(table.Bulk(ctx, none, &patterns.BulkOptions{Parallel: -1})),

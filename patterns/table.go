@@ -89,9 +89,9 @@ type TableOptions[T any] struct {
 	// [Project] do not keep it.
 	KeepJSON bool
 
-	// UpdateTries is how often [Table.Update] reads and writes before it fails with
+	// Tries is how often [Table.Update] reads and writes before it fails with
 	// [ErrConflict]. Zero means 16.
-	UpdateTries int
+	Tries int
 
 	// Tracing creates a span for each operation of the Table, and of a Store on it: it is the
 	// parent of the spans of its requests. A span of Query or Scan ends with the loop. Package
@@ -125,12 +125,12 @@ func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T],
 	c.Tracer = o.Tracing.NewTracer("azpatterns/patterns", "")
 	t := &Table[T]{
 		keyless: o.Keyless,
-		tries:   o.UpdateTries,
+		tries:   o.Tries,
 		txn:     &txn.Table{Client: c, Codec: codec, Zero: func() any { return new(T) }, Stamped: o.StampWrites, Origins: new(txn.Origins)},
 	}
 	t.rows = newRowReader[T](fetch.NewSource(c, codec), codec, o.StampWrites)
 	t.rows.decoder.sent = o.KeepJSON
-	if err := azerr.Default(&t.tries, defaultTries, "UpdateTries"); err != nil {
+	if err := azerr.Default(&t.tries, defaultTries, "Tries"); err != nil {
 		return nil, fmt.Errorf("new table: %w", err)
 	}
 	switch {

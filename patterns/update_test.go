@@ -42,7 +42,7 @@ func TestUpdateReturnsTheConflictAfterItsLastTry(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		for _, c := range []struct{ option, tries int }{{0, 16}, {3, 3}, {1, 1}} {
-			table := harness.NewTable(t, client, &patterns.TableOptions[counter]{UpdateTries: c.option})
+			table := harness.NewTable(t, client, &patterns.TableOptions[counter]{Tries: c.option})
 			if _, err := table.Upsert(t.Context(), &counter{"hits", "0", 0}, patterns.Replace); err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,7 @@ func TestUpdateReturnsTheConflictAfterItsLastTry(t *testing.T) {
 			_, err := table.Update(t.Context(), tally, func(c *counter) error { runs++; return addOne(c) })
 			harness.WantError(t, err, patterns.ErrConflict)
 			if waited := time.Since(start); runs != c.tries || waited > 15*time.Second || runs > 8 && waited < time.Second {
-				t.Errorf("UpdateTries %d: %d tries in %v", c.option, runs, waited)
+				t.Errorf("Tries %d: %d tries in %v", c.option, runs, waited)
 			}
 			b.ClearFaults()
 		}

@@ -95,7 +95,7 @@ func (t *Table[T]) Delete(ctx context.Context, key keys.Key, etag azcore.ETag) e
 // change.
 //
 // Two requests without a conflict, two more for each conflict, at most
-// [TableOptions.UpdateTries] times. [ErrNotFound] if there is no row. On a table without
+// [TableOptions.Tries] times. [ErrNotFound] if there is no row. On a table without
 // [TableOptions.StampWrites] a lost response can result in [ErrOutcomeUnknown]: the
 // content cannot show whether a counter of 5 was incremented by this call or by another.
 // With stamps the outcome is unknown only while the last attempt had no response and the

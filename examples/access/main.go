@@ -48,11 +48,13 @@ func main() {
 
 func run(w io.Writer) error {
 	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith by
-	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), and the constants of storagetest by the
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), and the constants of storagetest by the
 	// name, key and address of the account; remove what else uses acct.
 	acct := storagetest.Start(nil)
-	service := acct.TablesWith(patterns.Accelerate(nil))
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	service := acct.TablesWith(&opts)
 	show := func(step string, result ...any) {
 		ops := acct.Log().Ops()
 		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(ops), ops)
@@ -94,9 +96,9 @@ func run(w io.Writer) error {
 	show("sign a token", token) // printing it omits the signature
 
 	// 3. The client of alice has only token.URL(), and works like any other.
-	client, err := token.Client(patterns.Accelerate(&aztables.ClientOptions{
-		ClientOptions: azcore.ClientOptions{Transport: acct.Transport()},
-	}))
+	ownOpts := aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: acct.Transport()}}
+	patterns.Accelerate(&ownOpts.ClientOptions)
+	client, err := token.Client(&ownOpts)
 	if err != nil {
 		return err
 	}

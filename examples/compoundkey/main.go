@@ -21,6 +21,8 @@ import (
 	"log"
 	"os"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -47,10 +49,12 @@ func main() {
 
 func run(w io.Writer) error {
 	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith by
-	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), and remove what else uses acct.
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
 	acct := storagetest.Start(nil)
-	service := acct.TablesWith(patterns.Accelerate(nil))
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	service := acct.TablesWith(&opts)
 	show := func(step string, result ...any) {
 		ops := acct.Log().Ops()
 		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(ops), ops)
@@ -61,8 +65,7 @@ func run(w io.Writer) error {
 	}
 
 	// 1. Declare the keys of both types.
-	client := service.NewClient("Staff")
-	staff, err := compoundkey.New(client,
+	staff, err := compoundkey.New(service.NewClient("Staff"),
 		func(e *Employee) compoundkey.ID { return compoundkey.ID{Partition: e.Department, Parent: e.ID} },
 		func(r *Review) (compoundkey.ID, string) {
 			return compoundkey.ID{Partition: r.Department, Parent: r.EmployeeID}, r.Year
@@ -70,7 +73,7 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if _, err := client.CreateTable(ctx, nil); err != nil {
+	if err := staff.Create(ctx); err != nil {
 		return err
 	}
 	acct.ResetLog()

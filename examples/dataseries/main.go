@@ -35,12 +35,13 @@ func main() {
 
 func run(w io.Writer) error {
 	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith by
-	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), and remove what else uses acct.
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
 	acct := storagetest.Start(nil)
 	var opts aztables.ClientOptions
 	opts.Retry.RetryDelay = time.Millisecond // so that the lost reply in step 3 takes no time
-	service := acct.TablesWith(patterns.Accelerate(&opts))
+	patterns.Accelerate(&opts.ClientOptions)
+	service := acct.TablesWith(&opts)
 	show := func(step string, result ...any) {
 		ops := acct.Log().Ops()
 		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(ops), ops)
@@ -51,12 +52,11 @@ func run(w io.Writer) error {
 	}
 
 	// 1. Declare the ring: 24 slots of an hour each.
-	client := service.NewClient("Messages")
-	messages, err := dataseries.New[int64](client, dataseries.HoursOfDay(), nil)
+	messages, err := dataseries.New[int64](service.NewClient("Messages"), dataseries.HoursOfDay(), nil)
 	if err != nil {
 		return err
 	}
-	if _, err := client.CreateTable(ctx, nil); err != nil {
+	if err := messages.Create(ctx); err != nil {
 		return err
 	}
 	acct.ResetLog()

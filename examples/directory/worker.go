@@ -15,12 +15,12 @@ func (d *Directory) worker(observe func(eventual.Event)) (*eventual.Worker, erro
 		Poison: d.poison,
 		// Many attempts, because a job in the poison queue may be half done. Jobs that can never
 		// succeed end with eventual.Cancel.
-		MaxAttempts: 50,
-		Visibility:  d.timeouts.visibility,
-		PollMin:     d.timeouts.poll,
-		PollMax:     d.timeouts.poll,
-		Backoff:     d.backoff(),
-		Observe:     observe,
+		Tries:      50,
+		Visibility: d.timeouts.visibility,
+		PollMin:    d.timeouts.poll,
+		PollMax:    d.timeouts.poll,
+		Backoff:    d.backoff(),
+		Observe:    observe,
 	})
 	if err != nil {
 		return nil, err

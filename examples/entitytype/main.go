@@ -22,6 +22,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
@@ -46,10 +48,12 @@ func main() {
 
 func run(w io.Writer) error {
 	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith by
-	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), and remove what else uses acct.
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
 	acct := storagetest.Start(nil)
-	service := acct.TablesWith(patterns.Accelerate(nil))
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	service := acct.TablesWith(&opts)
 	show := func(step string, result ...any) {
 		ops := acct.Log().Ops()
 		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(ops), ops)
@@ -59,10 +63,6 @@ func run(w io.Writer) error {
 		acct.ResetLog()
 	}
 	client := service.NewClient("Staff")
-	if _, err := client.CreateTable(ctx, nil); err != nil {
-		return err
-	}
-	acct.ResetLog()
 
 	// 1. The first release stores an employee.
 	old, err1 := entitytype.NewRegistry(nil)
@@ -71,6 +71,10 @@ func run(w io.Writer) error {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
+	if err := before.Create(ctx); err != nil {
+		return err
+	}
+	acct.ResetLog()
 	if _, err := before.Insert(ctx, keys.Key{Partition: "Sales", Row: "00010"}, &EmployeeV1{"Ken Kwok"}); err != nil {
 		return err
 	}

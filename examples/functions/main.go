@@ -50,7 +50,9 @@ type Letter struct{ To, Text string }
 
 func main() {
 	connection := os.Getenv("AzureWebJobsStorage")
-	tables, err := aztables.NewServiceClientFromConnectionString(connection, patterns.Accelerate(nil))
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	tables, err := aztables.NewServiceClientFromConnectionString(connection, &opts)
 	check(err)
 	queues, err := azqueue.NewServiceClientFromConnectionString(connection, nil)
 	check(err)

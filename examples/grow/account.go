@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -35,8 +36,8 @@ func open(name string) (*account, error) {
 	}
 	var pair regions.Pair
 	a := &account{storage: storage, network: &network{inner: storage.Transport()}}
-	opts := patterns.Accelerate(nil)
-	opts.Transport = a.network
+	opts := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: a.network}}
+	patterns.Accelerate(&opts.ClientOptions)
 	governor.Attach(&opts.ClientOptions) // learns from the replies of each region
 	pair.Attach(&opts.ClientOptions)     // sends a read to either
 	service, err := aztables.NewServiceClientFromConnectionString(storage.ConnectionString(), opts)

@@ -20,6 +20,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
@@ -48,10 +50,12 @@ func main() {
 
 func run(w io.Writer) error {
 	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith by
-	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), and remove what else uses acct.
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
 	acct := storagetest.Start(nil)
-	service := acct.TablesWith(patterns.Accelerate(nil))
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	service := acct.TablesWith(&opts)
 	show := func(step string, result ...any) {
 		counts := map[string]int{}
 		for _, op := range acct.Log().Ops() {

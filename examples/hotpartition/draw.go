@@ -48,7 +48,8 @@ func replay(ctx context.Context, l layout, meter *heat.Meter, now *time.Time) er
 	opts := &aztables.ClientOptions{}
 	opts.Transport = account.Transport()
 	meter.Attach(&opts.ClientOptions)
-	service, err := aztables.NewServiceClientFromConnectionString(account.ConnectionString(), patterns.Accelerate(opts))
+	patterns.Accelerate(&opts.ClientOptions)
+	service, err := aztables.NewServiceClientFromConnectionString(account.ConnectionString(), opts)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,7 @@ import (
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -112,10 +113,12 @@ func main() {
 }
 
 func run(w io.Writer) error {
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith by
-	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), and send by http.ListenAndServe(address, api(staff)).
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), and send by http.ListenAndServe(address, api(staff)).
 	acct := storagetest.Start(nil)
-	staff, err := patterns.NewTable[Employee](acct.TablesWith(patterns.Accelerate(nil)).NewClient("Staff"), nil)
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	staff, err := patterns.NewTable[Employee](acct.TablesWith(&opts).NewClient("Staff"), nil)
 	if err != nil {
 		return err
 	}

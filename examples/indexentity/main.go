@@ -21,6 +21,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -55,11 +57,13 @@ func run(w io.Writer) error {
 
 func try(w io.Writer, variant string) error {
 	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith by
-	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), acct.Queue by azqueue.NewQueueClient(url,
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), acct.Queue by azqueue.NewQueueClient(url,
 	// credential, nil), acct.Container by container.NewClient(url, credential, nil), and remove what else uses acct.
 	acct := storagetest.Start(nil)
-	service, queue, blobs := acct.TablesWith(patterns.Accelerate(nil)), acct.Queue("outbox"), acct.Container("lists")
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	service, queue, blobs := acct.TablesWith(&opts), acct.Queue("outbox"), acct.Container("lists")
 	show := func(step string, result ...any) {
 		ops := acct.Log().Ops()
 		slices.Sort(ops) // some are concurrent

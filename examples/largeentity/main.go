@@ -21,6 +21,8 @@ import (
 	"log"
 	"os"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -44,11 +46,13 @@ func main() {
 
 func run(w io.Writer) error {
 	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith by
-	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), acct.Queue by azqueue.NewQueueClient(url,
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), acct.Queue by azqueue.NewQueueClient(url,
 	// credential, nil), acct.Container by container.NewClient(url, credential, nil), and remove what else uses acct.
 	acct := storagetest.Start(nil)
-	service, queue, photos := acct.TablesWith(patterns.Accelerate(nil)), acct.Queue("jobs"), acct.Container("photos")
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	service, queue, photos := acct.TablesWith(&opts), acct.Queue("jobs"), acct.Container("photos")
 	show := func(step string, result ...any) {
 		ops := acct.Log().Ops()
 		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(ops), ops)

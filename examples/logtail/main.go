@@ -21,6 +21,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -41,10 +43,12 @@ func main() {
 
 func run(w io.Writer) error {
 	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith by
-	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), and remove what else uses acct.
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
 	acct := storagetest.Start(nil)
-	service := acct.TablesWith(patterns.Accelerate(nil))
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	service := acct.TablesWith(&opts)
 	show := func(step string, result ...any) {
 		log := acct.Log()
 		fmt.Fprintf(w, "%-42s requests: %d %v, rows read: %d\n", step, len(log), log.Ops(), log.Scanned())
@@ -61,7 +65,7 @@ func run(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := expenses.Table().Create(ctx); err != nil {
+	if err := expenses.Create(ctx); err != nil {
 		return err
 	}
 	acct.ResetLog()

@@ -17,6 +17,7 @@ import (
 	"os/signal"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/examples/internal/cmdline"
@@ -72,7 +73,9 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	staff, err := largeentity.New(account.TablesWith(patterns.Accelerate(nil)).NewClient("Employees"), account.Container("photos"),
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	staff, err := largeentity.New(account.TablesWith(&opts).NewClient("Employees"), account.Container("photos"),
 		&largeentity.Options[Employee]{
 			Grace: grace,
 			// Before each write that creates or drops a photo, a message is sent to the queue.

@@ -49,12 +49,14 @@ func main() {
 	late := flag.Bool("late", false, "carry out late checks")
 	longest := flag.Duration("longest", time.Hour, "end after this `time`, even if the queue is not empty")
 	flag.Parse()
-	var opts azqueue.ClientOptions
-	opts.Transport = patterns.LimitReplies(nil)
+	var tableOpts aztables.ClientOptions
+	patterns.Accelerate(&tableOpts.ClientOptions)
+	var queueOpts azqueue.ClientOptions
+	patterns.LimitReplies(&queueOpts.ClientOptions)
 	connection := os.Getenv("AZURE_STORAGE_CONNECTION_STRING")
-	queues, err := azqueue.NewServiceClientFromConnectionString(connection, &opts)
+	queues, err := azqueue.NewServiceClientFromConnectionString(connection, &queueOpts)
 	check(err)
-	tables, err := aztables.NewServiceClientFromConnectionString(connection, patterns.Accelerate(nil))
+	tables, err := aztables.NewServiceClientFromConnectionString(connection, &tableOpts)
 	check(err)
 	store, err := newStore(tables, queues.NewQueueClient("work"))
 	check(err)

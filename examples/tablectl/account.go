@@ -97,10 +97,11 @@ func (c *cli) openAll(ctx context.Context) (err error) {
 // may be nil.
 func (c *cli) connect(secret string, t policy.Transporter) (a *account, err error) {
 	opts, queueOpts := &aztables.ClientOptions{}, &azqueue.ClientOptions{}
-	opts.Transport, queueOpts.Transport = t, patterns.LimitReplies(t)
+	opts.Transport, queueOpts.Transport = t, t
+	patterns.LimitReplies(&queueOpts.ClientOptions)
 	c.meter.Attach(&opts.ClientOptions)
 	c.meter.Attach(&queueOpts.ClientOptions)
-	opts = patterns.Accelerate(opts)
+	patterns.Accelerate(&opts.ClientOptions)
 	base, signature, signed := strings.Cut(secret, "?")
 	queues := strings.TrimSuffix(strings.Replace(base, ".table.", ".queue.", 1), "/") + "/"
 	a = &account{name: base}

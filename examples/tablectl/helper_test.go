@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"pgregory.net/rapid"
 
 	"github.com/azpatterns/azpatterns/keys"
@@ -46,7 +47,9 @@ func must(t testing.TB, code int, acct *storagetest.Account, args ...string) out
 // newTable creates a table with rows.
 func newTable(t testing.TB, acct *storagetest.Account, name string, rows []row) {
 	t.Helper()
-	table, err := openTable(acct.TablesWith(patterns.Accelerate(nil)).NewClient(name))
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	table, err := openTable(acct.TablesWith(&opts).NewClient(name))
 	if err == nil {
 		err = table.Create(t.Context())
 	}
@@ -114,7 +117,9 @@ func fileText(t testing.TB, path string) string {
 // tableText returns the rows of a table as lines.
 func tableText(t testing.TB, acct *storagetest.Account, name string) string {
 	t.Helper()
-	table, err := openTable(acct.TablesWith(patterns.Accelerate(nil)).NewClient(name))
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	table, err := openTable(acct.TablesWith(&opts).NewClient(name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,9 @@ func (m *move) openTable(ctx context.Context, client *aztables.Client, create bo
 // checks rows as the service does.
 func (m *move) store(ctx context.Context, c *chunk) error {
 	if m.dryRun { // each chunk has an account of its own, so that memory does not grow
-		client := storagetest.Start(nil).TablesWith(patterns.Accelerate(nil)).NewClient("dryrun")
+		var opts aztables.ClientOptions
+		patterns.Accelerate(&opts.ClientOptions)
+		client := storagetest.Start(nil).TablesWith(&opts).NewClient("dryrun")
 		if err := m.openTable(ctx, client, true); err != nil {
 			return err
 		}

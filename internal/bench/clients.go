@@ -52,6 +52,13 @@ func (c *Clients) options() azcore.ClientOptions {
 	return azcore.ClientOptions{Transport: transport}
 }
 
+// accelerated returns the options of an accelerated client.
+func accelerated() *aztables.ClientOptions {
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	return &opts
+}
+
 // Table returns the client of the table that exists.
 func (c *Clients) Table() *aztables.Client { return c.TableNamed(tableName) }
 
@@ -59,7 +66,7 @@ func (c *Clients) Table() *aztables.Client { return c.TableNamed(tableName) }
 func (c *Clients) TableNamed(name string) *aztables.Client {
 	opts := &aztables.ClientOptions{ClientOptions: c.options()}
 	if c.accelerated {
-		opts = patterns.Accelerate(opts)
+		patterns.Accelerate(&opts.ClientOptions)
 	}
 	cred := must(aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))
 	return must(aztables.NewServiceClientWithSharedKey(storagetest.TablesURL, cred, opts)).NewClient(name)
@@ -69,7 +76,7 @@ func (c *Clients) TableNamed(name string) *aztables.Client {
 func (c *Clients) Queue(name string) *azqueue.QueueClient {
 	opts := &azqueue.ClientOptions{ClientOptions: c.options()}
 	if c.accelerated {
-		opts.Transport = patterns.LimitReplies(opts.Transport)
+		patterns.LimitReplies(&opts.ClientOptions)
 	}
 	cred := must(azqueue.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))
 	return must(azqueue.NewQueueClientWithSharedKeyCredential(storagetest.QueuesURL+"/"+name, cred, opts))

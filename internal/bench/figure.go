@@ -41,7 +41,7 @@ func Figures() []Figure {
 
 func projectedBytes(ctx context.Context) (float64, error) {
 	account := storagetest.Start(nil)
-	t, err := patterns.NewTable[Employee](account.TablesWith(patterns.Accelerate(nil)).NewClient(tableName), nil)
+	t, err := patterns.NewTable[Employee](account.TablesWith(accelerated()).NewClient(tableName), nil)
 	if err != nil {
 		return 0, err
 	}
@@ -127,7 +127,7 @@ func rowMemory(ctx context.Context) (float64, error) {
 	const rows = 20_000
 	before := heap()
 	account := storagetest.Start(&storagetest.Options{LogLimit: 10})
-	t, err := table(account.TablesWith(patterns.Accelerate(nil)).NewClient(tableName))
+	t, err := table(account.TablesWith(accelerated()).NewClient(tableName))
 	if err == nil {
 		err = t.Create(ctx)
 	}

@@ -57,7 +57,9 @@ import (
 )
 
 func main() {
-	service, err := aztables.NewServiceClientFromConnectionString("", patterns.Accelerate(nil))
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	service, err := aztables.NewServiceClientFromConnectionString("", &opts)
 	check(err)
 %s}
 

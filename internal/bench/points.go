@@ -41,7 +41,7 @@ type PointResult struct {
 func Points(ctx context.Context, latency time.Duration, rounds int) ([]PointResult, error) {
 	acct := storagetest.Start(nil)
 	plain := acct.Tables().NewClient(tableName)
-	fast, err := patterns.NewTable[Employee](acct.TablesWith(patterns.Accelerate(nil)).NewClient(tableName), nil)
+	fast, err := patterns.NewTable[Employee](acct.TablesWith(accelerated()).NewClient(tableName), nil)
 	if err != nil {
 		return nil, err
 	}

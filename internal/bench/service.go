@@ -80,7 +80,12 @@ func open(url string, key []byte, account string, opts *aztables.ClientOptions) 
 	if err != nil {
 		return nil, err
 	}
-	a, err := aztables.NewServiceClientWithSharedKey(url, cred, patterns.Accelerate(opts))
+	fast := accelerated()
+	if opts != nil {
+		fast.Transport = opts.Transport
+		patterns.LimitReplies(&fast.ClientOptions)
+	}
+	a, err := aztables.NewServiceClientWithSharedKey(url, cred, fast)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +123,7 @@ func onAzurite(rows int) func(context.Context) (*service, error) {
 		if err != nil {
 			return nil, err
 		}
-		q, err := aztables.NewServiceClientFromConnectionString(a.ConnectionString(), patterns.Accelerate(nil))
+		q, err := aztables.NewServiceClientFromConnectionString(a.ConnectionString(), accelerated())
 		if err != nil {
 			return nil, err
 		}

@@ -99,7 +99,7 @@ func TestNoEventLogSpanOrPoisonReasonContainsAPayload(t *testing.T) {
 			}, nil)
 		}, nil)
 		level := &slog.HandlerOptions{Level: slog.LevelDebug}
-		w, err := eventual.NewWorker(main, &eventual.Options{Poison: poison, MaxAttempts: 2, Parallel: 1, Tracing: provider,
+		w, err := eventual.NewWorker(main, &eventual.Options{Poison: poison, Tries: 2, Parallel: 1, Tracing: provider,
 			Backoff: func(int) time.Duration { return time.Second }, Observe: func(event eventual.Event) { events <- event },
 			Decode: func(text string) (string, []byte, error) {
 				switch text {
@@ -174,7 +174,7 @@ func TestTheErrorOfAHandlerCanBeFoundAndPrintedInFull(t *testing.T) {
 			e := newEnv(t, false)
 			main := e.queue("main")
 			events := make(chan eventual.Event, 10)
-			w, err := eventual.NewWorker(main, &eventual.Options{Poison: e.queue("poison"), Reason: reason, MaxAttempts: 1, Observe: func(event eventual.Event) { events <- event }})
+			w, err := eventual.NewWorker(main, &eventual.Options{Poison: e.queue("poison"), Reason: reason, Tries: 1, Observe: func(event eventual.Event) { events <- event }})
 			must(t, err)
 			eventual.Handle(w, "kind", func(_ context.Context, j eventual.Job[string]) error { return &quotingError{j.Message} })
 			must(t, eventual.Enqueue(t.Context(), main, "kind", bird, nil))

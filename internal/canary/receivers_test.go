@@ -178,8 +178,8 @@ func somePapers() []*document {
 		{PartitionKey: bird, RowKey: "paper", Name: bird, Text: bird}, // exists
 		{PartitionKey: bird, RowKey: bird + "/", Text: bird},
 		{PartitionKey: bird, RowKey: "quoting", Quoting: &bad},
-		{PartitionKey: bird, RowKey: "reader", Video: largeentity.NewStream(brokenReader{})},
-		{PartitionKey: bird, RowKey: "video", Video: largeentity.NewStream(strings.NewReader(bird))},
+		{PartitionKey: bird, RowKey: "reader", Video: largeentity.StreamOf(brokenReader{})},
+		{PartitionKey: bird, RowKey: "video", Video: largeentity.StreamOf(strings.NewReader(bird))},
 		{PartitionKey: bird, RowKey: "utf", Name: bird + "\xff", Text: bird + "\xff"},
 		nil,
 	}

@@ -140,7 +140,7 @@ var late = []call{
 		var log bytes.Buffer
 		var found []any
 		events := make(chan eventual.Event, 1<<16)
-		w, err := eventual.NewWorker(e.main, &eventual.Options{Poison: e.poison, Container: e.bin, MaxAttempts: 2,
+		w, err := eventual.NewWorker(e.main, &eventual.Options{Poison: e.poison, Container: e.bin, Tries: 2,
 			Backoff: func(int) time.Duration { return time.Second }, Observe: func(event eventual.Event) { events <- event },
 			Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 		must(e.t, err)

@@ -117,7 +117,7 @@ func newEnv(t *testing.T, accelerated bool) *env {
 	base := azcore.ClientOptions{Transport: w, Retry: policy.RetryOptions{MaxRetries: -1}}
 	opts := &aztables.ClientOptions{ClientOptions: base}
 	if accelerated {
-		opts = patterns.Accelerate(opts)
+		patterns.Accelerate(&opts.ClientOptions)
 	}
 	service, err := aztables.NewServiceClientFromConnectionString(account.ConnectionString(), opts)
 	must(t, err)

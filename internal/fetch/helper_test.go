@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
@@ -24,7 +26,9 @@ type reading struct {
 func newReading(t testing.TB, partitions, rows int) *reading {
 	t.Helper()
 	account := storagetest.Start(nil)
-	client := account.TablesWith(wire.Accelerate(nil)).NewClient("Golden")
+	var opts aztables.ClientOptions
+	wire.Accelerate(&opts.ClientOptions)
+	client := account.TablesWith(&opts).NewClient("Golden")
 	if _, err := client.CreateTable(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +43,7 @@ func newReading(t testing.TB, partitions, rows int) *reading {
 	account.ResetLog()
 	codec := edm.PropertiesCodec()
 	// A client that has made no request, as in another process.
-	fresh := wire.NewClient(account.TablesWith(wire.Accelerate(nil)).NewClient("Golden"))
+	fresh := wire.NewClient(account.TablesWith(&opts).NewClient("Golden"))
 	return &reading{account, fresh, NewSource(fresh, codec), entryDecoder{codec}}
 }
 

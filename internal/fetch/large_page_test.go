@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
@@ -20,13 +21,13 @@ type bulky struct {
 // Emulators send pages of any size.
 func TestAPageLongerThanTheLimitIsReadInParts(t *testing.T) {
 	acct, name := harness.NewAccount(t)
-	writer := harness.NewTable[bulky](t, acct.TablesWith(patterns.Accelerate(nil)).NewClient(name), nil)
+	writer := harness.NewTable[bulky](t, acct.TablesWith(harness.Accelerated()).NewClient(name), nil)
 	part := make([]byte, 64<<10)
 	for i := range 70 {
 		harness.Insert(t, writer, bulky{"a", strconv.Itoa(100 + i), part, part, part, part, part, part})
 	}
-	for mode, accelerate := range map[string]func(*aztables.ClientOptions) *aztables.ClientOptions{
-		"plain":       func(o *aztables.ClientOptions) *aztables.ClientOptions { return o },
+	for mode, accelerate := range map[string]func(*azcore.ClientOptions){
+		"plain":       func(*azcore.ClientOptions) {},
 		"accelerated": patterns.Accelerate,
 	} {
 		t.Run(mode, func(t *testing.T) {
@@ -44,11 +45,13 @@ func TestAPageLongerThanTheLimitIsReadInParts(t *testing.T) {
 	}
 }
 
-func limited(t *testing.T, acct *storagetest.Account, name string, accelerate func(*aztables.ClientOptions) *aztables.ClientOptions) *aztables.Client {
+func limited(t *testing.T, acct *storagetest.Account, name string, accelerate func(*azcore.ClientOptions)) *aztables.Client {
 	t.Helper()
 	var o aztables.ClientOptions
-	o.Transport = patterns.LimitReplies(acct.Transport())
-	service, err := aztables.NewServiceClientFromConnectionString(acct.ConnectionString(), accelerate(&o))
+	o.Transport = acct.Transport()
+	patterns.LimitReplies(&o.ClientOptions)
+	accelerate(&o.ClientOptions)
+	service, err := aztables.NewServiceClientFromConnectionString(acct.ConnectionString(), &o)
 	harness.NoError(t, err)
 	return service.NewClient(name)
 }

@@ -24,7 +24,8 @@ func onCosmos(t testing.TB, acct *storagetest.Account) *aztables.ServiceClient {
 	}
 	opts := &aztables.ClientOptions{}
 	opts.Transport = readdressed{acct.Transport(), storagetest.AccountName + ".table.storagetest.invalid"}
-	client, err := aztables.NewServiceClientWithSharedKey("https://"+storagetest.AccountName+".table.cosmos.azure.com", cred, patterns.Accelerate(opts))
+	patterns.Accelerate(&opts.ClientOptions)
+	client, err := aztables.NewServiceClientWithSharedKey("https://"+storagetest.AccountName+".table.cosmos.azure.com", cred, opts)
 	if err != nil {
 		t.Fatal(err)
 	}

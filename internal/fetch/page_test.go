@@ -25,7 +25,7 @@ func TestPagesTogetherAreTheRowsOfTheFilter(t *testing.T) {
 		fresh := rapid.Bool().Draw(rt, "a new Table each time")
 		changing := rapid.Bool().Draw(rt, "changing")
 		table := harness.NewTable[thing](t, client, nil)
-		writer := harness.NewTable[thing](t, acct.TablesWith(patterns.Accelerate(nil)).NewClient("Things"), nil)
+		writer := harness.NewTable[thing](t, acct.TablesWith(harness.Accelerated()).NewClient("Things"), nil)
 		opts := patterns.QueryOptions{Allow: query.TableScan}
 		if rapid.Bool().Draw(rt, "projected") {
 			opts.Select = []string{"B"}

@@ -142,7 +142,7 @@ func storeThings(t testing.TB, rt *rapid.T, things []thing) (*storagetest.Accoun
 	acct := storagetest.Start(&storagetest.Options{Seed: 1})
 	opts := &aztables.ClientOptions{}
 	if rapid.Bool().Draw(rt, "accelerated") {
-		opts = patterns.Accelerate(opts)
+		patterns.Accelerate(&opts.ClientOptions)
 	}
 	client := acct.TablesWith(opts).NewClient("Things")
 	if _, err := client.CreateTable(t.Context(), nil); err != nil {

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -143,8 +144,9 @@ func TestAnEndlessReplyIsReadUpToALimit(t *testing.T) {
 	for _, accelerated := range []bool{false, true} {
 		t.Run(map[bool]string{false: "plain", true: "accelerated"}[accelerated], func(t *testing.T) {
 			acct, name := harness.NewAccount(t)
-			transport := patterns.LimitReplies(wrap(acct.Transport()))
-			table := harness.NewTable[counter](t, harness.Open(t, acct.ConnectionString(), name, accelerated, transport), nil)
+			opts := azcore.ClientOptions{Transport: wrap(acct.Transport())}
+			patterns.LimitReplies(&opts)
+			table := harness.NewTable[counter](t, harness.Open(t, acct.ConnectionString(), name, accelerated, opts.Transport), nil)
 			body = new(endless)
 			v := counter{"hits", "0", 1}
 			_, err := table.Insert(t.Context(), &v)

@@ -27,7 +27,7 @@ func timeScan(t *testing.T, acct *storagetest.Account, f query.Filter, parallel 
 	t.Helper()
 	acct.ResetLog()
 	synctest.Test(t, func(t *testing.T) {
-		table := harness.NewTable[mark](t, acct.TablesWith(patterns.Accelerate(nil)).NewClient("Marks"), nil)
+		table := harness.NewTable[mark](t, acct.TablesWith(harness.Accelerated()).NewClient("Marks"), nil)
 		began := time.Now()
 		for page, err := range table.Scan(t.Context(), f, "", &patterns.ScanOptions{PageSize: 100, Parallel: parallel}) {
 			if err != nil {

@@ -77,7 +77,7 @@ type mark struct {
 // fillTable creates a table with a row for each key. acct must be new.
 func fillTable(t testing.TB, acct *storagetest.Account, ks []keys.Key) *aztables.Client {
 	t.Helper()
-	client := acct.TablesWith(patterns.Accelerate(nil)).NewClient("Marks")
+	client := acct.TablesWith(harness.Accelerated()).NewClient("Marks")
 	table := harness.NewTable[mark](t, client, nil)
 	if err := table.Create(context.Background()); err != nil {
 		t.Fatal(err)

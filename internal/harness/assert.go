@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"errors"
 	"iter"
 	"maps"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
 // WantRequests checks that the requests since the last check were those of want, the number of each operation, and no
@@ -45,6 +48,20 @@ func (b *Backend) WantOps(t testing.TB, want ...string) {
 		t.Errorf("requests %q, want %q", got, want)
 	}
 	b.ResetRequests()
+}
+
+// WantCreate checks the Create method that open returns for a table that does not exist: it
+// creates the table, accepts one that exists, and makes one request each time.
+func (b *Backend) WantCreate(t testing.TB, open func(*aztables.Client) func(context.Context) error) {
+	t.Helper()
+	client := b.Service(t).NewClient(UniqueName())
+	create := open(client)
+	for range 2 {
+		b.ResetRequests()
+		NoError(t, create(t.Context()))
+		b.WantOps(t, "Table.CreateTable")
+	}
+	NoError(t, ErrorOf(client.Delete(t.Context(), nil)))
 }
 
 // InVirtualTime runs body on the in-process account in both modes, in a synctest bubble. The test fails if a goroutine is

@@ -26,6 +26,13 @@ func (b *Backend) Service(t testing.TB) *aztables.ServiceClient {
 	return b.tables(t, b.script.Transport())
 }
 
+// Accelerated returns the options of an accelerated client.
+func Accelerated() *aztables.ClientOptions {
+	var opts aztables.ClientOptions
+	wire.Accelerate(&opts.ClientOptions)
+	return &opts
+}
+
 // Table returns a client of a new, empty table.
 func (b *Backend) Table(t testing.TB) *aztables.Client {
 	t.Helper()
@@ -96,7 +103,7 @@ func (b *Backend) tables(t testing.TB, transport policy.Transporter) *aztables.S
 	t.Helper()
 	opts := &aztables.ClientOptions{ClientOptions: b.options(transport)}
 	if b.Accelerated {
-		opts = wire.Accelerate(opts)
+		wire.Accelerate(&opts.ClientOptions)
 	}
 	client, err := aztables.NewServiceClientFromConnectionString(b.connection, opts)
 	if err != nil {

@@ -214,7 +214,7 @@ func (p *Process) shiftTimes(body []byte, before, after, layout string) []byte {
 func (p *Process) Tables(accelerated bool, retries int32) (*aztables.ServiceClient, error) {
 	opts := &aztables.ClientOptions{ClientOptions: p.options(retries)}
 	if accelerated {
-		opts = wire.Accelerate(opts)
+		wire.Accelerate(&opts.ClientOptions)
 	}
 	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
 	if err != nil {

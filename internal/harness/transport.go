@@ -41,7 +41,7 @@ func Open(t testing.TB, connection, table string, accelerated bool, transport po
 		Retry:     policy.RetryOptions{RetryDelay: time.Microsecond, MaxRetryDelay: time.Microsecond},
 	}}
 	if accelerated {
-		opts = wire.Accelerate(opts)
+		wire.Accelerate(&opts.ClientOptions)
 	}
 	service, err := aztables.NewServiceClientFromConnectionString(connection, opts)
 	if err != nil {

@@ -25,7 +25,7 @@ func (b *Backend) AfterEachTry(t testing.TB, name string, after func(try int)) *
 	opts := &aztables.ClientOptions{ClientOptions: b.options(b.script.Transport())}
 	opts.PerRetryPolicies = []policy.Policy{&afterEachTry{after: after}}
 	if b.Accelerated {
-		opts = wire.Accelerate(opts)
+		wire.Accelerate(&opts.ClientOptions)
 	}
 	client, err := aztables.NewServiceClientFromConnectionString(b.connection, opts)
 	if err != nil {

@@ -108,7 +108,7 @@ func scenarios() map[string]scenario {
 func TestACrashOfABatchIsRepaired(t *testing.T) {
 	var queue *harness.OutboxQueue // outlives the process; the runs come one after the other
 	open := func(account *storagetest.Account) (*cluster, *patterns.Store[hire], error) {
-		tables := account.TablesWith(patterns.Accelerate(nil))
+		tables := account.TablesWith(harness.Accelerated())
 		c := &cluster{views: everyView, queue: queue, own: tables.NewClient("hires"), other: tables.NewClient("other")}
 		s, err := newHires(c.own, patterns.StoreOptions[hire]{Views: allViews(c.other), Outbox: queue, Grace: testGrace})
 		return c, s, err

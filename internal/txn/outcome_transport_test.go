@@ -85,7 +85,7 @@ func TestAWriteThatWasNotSentHasAKnownOutcome(t *testing.T) {
 			options := func() *aztables.ClientOptions {
 				o := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Retry: policy.RetryOptions{RetryDelay: time.Microsecond, MaxRetryDelay: time.Microsecond}}}
 				if accelerate {
-					o = patterns.Accelerate(o)
+					patterns.Accelerate(&o.ClientOptions)
 				}
 				return o
 			}

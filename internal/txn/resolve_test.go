@@ -9,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/patterns/outcome"
@@ -57,7 +58,7 @@ func TestResolveReturnsWhatTheStoredRowProves(t *testing.T) {
 		{"a stamped write after many others", `"N":1,"azp_stamp":"other"`, stamped(write(wire.Replace, otherVersion, `"N":1,"azp_stamp":"me.base"`), "me", "base"), true, unknown},
 	} {
 		account := storagetest.New(t)
-		client := account.TablesWith(wire.Accelerate(nil)).NewClient("Rows")
+		client := account.TablesWith(harness.Accelerated()).NewClient("Rows")
 		if _, err := client.CreateTable(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +105,7 @@ func row(properties string) string {
 
 func TestResolveCombinesTheRowsOfATransaction(t *testing.T) {
 	account := storagetest.New(t)
-	client := account.TablesWith(wire.Accelerate(nil)).NewClient("Rows")
+	client := account.TablesWith(harness.Accelerated()).NewClient("Rows")
 	if _, err := client.CreateTable(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func TestStampedUpdatesAreAppliedOnce(t *testing.T) {
 			each := rapid.IntRange(1, 12).Draw(rt, "updates of each")
 			name := harness.UniqueName()
 			client := b.NamedTable(t, name)
-			stamped := &patterns.TableOptions[counter]{StampWrites: true, UpdateTries: 100}
+			stamped := &patterns.TableOptions[counter]{StampWrites: true, Tries: 100}
 			direct := harness.NewTable(t, b.Direct(t, name), stamped)
 			harness.Insert(t, direct, counter{"hits", "0", 0})
 			b.ClearFaults()

@@ -12,26 +12,23 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
-	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/limit"
 )
 
-// Accelerate returns a copy of opts with the accelerating policy, the one that keeps requests,
-// and a transport that limits replies. What opts has already is not added again. nil means the
-// zero options.
-func Accelerate(opts *aztables.ClientOptions) *aztables.ClientOptions {
-	var o aztables.ClientOptions
-	if opts != nil {
-		o = *opts
+// Accelerate adds the accelerating policy, the one that keeps requests, and a transport that
+// limits replies. What opts has already is not added again. nil options are ignored. The slices
+// of opts are replaced, because copies of the options share them.
+func Accelerate(opts *azcore.ClientOptions) {
+	if opts == nil {
+		return
 	}
-	if !slices.Contains(o.PerRetryPolicies, policy.Policy(accelerator{})) {
-		o.PerCallPolicies = append([]policy.Policy{keeper{}}, o.PerCallPolicies...)
-		o.PerRetryPolicies = append(slices.Clip(slices.Clone(o.PerRetryPolicies)), accelerator{})
+	if !slices.Contains(opts.PerRetryPolicies, policy.Policy(accelerator{})) {
+		opts.PerCallPolicies = append([]policy.Policy{keeper{}}, opts.PerCallPolicies...)
+		opts.PerRetryPolicies = append(slices.Clip(slices.Clone(opts.PerRetryPolicies)), accelerator{})
 	}
-	o.Transport = limit.Transport(o.Transport)
-	return &o
+	opts.Transport = limit.Transport(opts.Transport)
 }
 
 // accelerator replaces the bodies of requests that have a [call] in their context: the

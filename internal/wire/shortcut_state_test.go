@@ -169,7 +169,8 @@ func TestAChallengeInAKeptRequestRenewsTheToken(t *testing.T) {
 			}
 			return resp, err
 		})
-		s, err := aztables.NewServiceClient(testURL, &renewed{}, Accelerate(o))
+		Accelerate(&o.ClientOptions)
+		s, err := aztables.NewServiceClient(testURL, &renewed{}, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +263,8 @@ func TestALogListenerThatIsSetLateEndsKeeping(t *testing.T) {
 func TestAServiceAddressWithAParameterOfQueriesIsNotKept(t *testing.T) {
 	r, o := &recorder{}, &aztables.ClientOptions{}
 	o.Transport = r
-	c := NewClient(sharedKey(t, testURL+"/?$top=3&a=b", Accelerate(o)).NewClient("Table"))
+	Accelerate(&o.ClientOptions)
+	c := NewClient(sharedKey(t, testURL+"/?$top=3&a=b", o).NewClient("Table"))
 	for _, top := range []int32{0, 0, 0, 7} {
 		if _, err := c.Query(t.Context(), Query{Top: top}, func([]byte) error { return nil }); err != nil {
 			t.Fatal(err)

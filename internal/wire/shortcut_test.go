@@ -181,7 +181,8 @@ func TestAKeptRequestIsTheOneThatAztablesMakes(t *testing.T) {
 				client := func() (*recorder, *Client) {
 					r, o := &recorder{}, &aztables.ClientOptions{}
 					o.Transport = r
-					return r, NewClient(open(t, Accelerate(o)).NewClient("Table"))
+					Accelerate(&o.ClientOptions)
+					return r, NewClient(open(t, o).NewClient("Table"))
 				}
 				sent, c := client()
 				reference, other := client()
@@ -219,11 +220,11 @@ func keeping(t testing.TB, change func(*aztables.ClientOptions)) (*recorder, *Cl
 	r, o := &recorder{}, &aztables.ClientOptions{}
 	o.Transport = r
 	o.Retry.RetryDelay = time.Nanosecond
-	opts := Accelerate(o)
+	Accelerate(&o.ClientOptions)
 	if change != nil {
-		change(opts)
+		change(o)
 	}
-	return r, NewClient(sharedKey(t, testURL, opts).NewClient("Table"))
+	return r, NewClient(sharedKey(t, testURL, o).NewClient("Table"))
 }
 
 func TestAKeptRequestIsTriedAgain(t *testing.T) {

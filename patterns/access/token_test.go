@@ -133,7 +133,7 @@ func TestAPatternsTableWorksWithAToken(t *testing.T) {
 				}
 				opts := &aztables.ClientOptions{ClientOptions: options(a.transport)}
 				if mode == "accelerated" {
-					opts = patterns.Accelerate(opts)
+					patterns.Accelerate(&opts.ClientOptions)
 				}
 				client, err := token.Client(opts)
 				if err != nil {

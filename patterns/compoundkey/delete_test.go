@@ -44,7 +44,7 @@ func TestAnInterruptedDeleteCanBeRepeated(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if _, err := f.Client().CreateTable(ctx, nil); err != nil {
+		if err := f.Create(ctx); err != nil {
 			return err
 		}
 		if _, err := f.Insert(ctx, &employee{Department: "Sales", ID: "1"}); err != nil {

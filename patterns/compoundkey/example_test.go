@@ -12,7 +12,6 @@ import (
 func Example() {
 	ctx := context.Background()
 	client := storagetest.Start(nil).Tables().NewClient("Staff")
-	client.CreateTable(ctx, nil)
 
 	type Employee struct{ Department, ID, Name string }
 	type Review struct {
@@ -28,6 +27,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
+	staff.Create(ctx)
 	_, err = staff.Insert(ctx, &Employee{"Sales", "000123", "Ken Kwok"},
 		&Review{"Sales", "000123", "2011", 3}, &Review{"Sales", "000123", "2012", 5})
 	if err != nil {

@@ -1,6 +1,7 @@
 package compoundkey
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -54,7 +55,8 @@ var (
 
 // New returns a Family on the client's table. parent returns the ID of a parent. child
 // returns the ID of a child's parent and the child's own ID. Both must be pure functions.
-// New makes no request. Its error names the field of P or C that cannot be stored.
+// New makes no request. The table must exist before the first write; [Family.Create] creates it.
+// The error names the field of P or C that cannot be stored.
 func New[P, C any](client *aztables.Client, parent func(*P) ID, child func(*C) (ID, string), opts *Options) (*Family[P, C], error) {
 	var o Options
 	if opts != nil {
@@ -96,6 +98,14 @@ func (f *Family[P, C]) usable() error {
 
 // Client returns the client that was passed to New.
 func (f *Family[P, C]) Client() *aztables.Client { return f.parents.Client() }
+
+// Create creates the table; it is not an error if the table exists. One request.
+func (f *Family[P, C]) Create(ctx context.Context) error {
+	if err := f.usable(); err != nil {
+		return err
+	}
+	return f.rows.Create(ctx)
+}
 
 const separator = "_"
 

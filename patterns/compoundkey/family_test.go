@@ -1,6 +1,7 @@
 package compoundkey_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -8,6 +9,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
@@ -79,6 +82,7 @@ func TestTheZeroFamilyReturnsErrNil(t *testing.T) {
 		"AddChild":         harness.ErrorOf(f.AddChild(ctx, &review{})),
 		"Update":           third(f.Update(ctx, id, "2012", func(*employee, *review) error { return nil })),
 		"Delete":           f.Delete(ctx, id),
+		"Create":           f.Create(ctx),
 		"Transaction":      harness.ErrorOf(f.Transaction().Parent(patterns.InsertOp(ken)).Commit(ctx)),
 		"zero Transaction": harness.ErrorOf(new(compoundkey.Transaction[employee, review]).Child(patterns.InsertOp(&review{})).Commit(ctx)),
 	} {
@@ -124,5 +128,13 @@ func TestInvalidArgumentsAreRefusedBeforeARequest(t *testing.T) {
 		if _, err := compoundkey.New[employee, review](b.Table(t), nil, reviewID, nil); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("nil id function: %v", err)
 		}
+	})
+}
+
+func TestCreate(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		b.WantCreate(t, func(client *aztables.Client) func(context.Context) error {
+			return harness.Must(compoundkey.New(client, employeeID, reviewID, nil))(t).Create
+		})
 	})
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/dataseries"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -35,7 +35,7 @@ func BenchmarkRead(b *testing.B) {
 		b.Run(c.name, func(b *testing.B) {
 			ctx := b.Context()
 			account := storagetest.Start(&storagetest.Options{LogLimit: 1 << 10})
-			service := account.TablesWith(patterns.Accelerate(nil))
+			service := account.TablesWith(harness.Accelerated())
 			rows, ring := service.NewClient("Rows"), service.NewClient("Rings")
 			for _, client := range []*aztables.Client{rows, ring} {
 				if _, err := client.CreateTable(ctx, nil); err != nil {

@@ -13,13 +13,13 @@ import (
 func Example() {
 	ctx := context.Background()
 	client := storagetest.Start(nil).Tables().NewClient("Messages")
-	client.CreateTable(ctx, nil)
 
 	messages, err := dataseries.New[int64](client, dataseries.HoursOfDay(), nil)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
+	messages.Create(ctx)
 	ken := dataseries.ID{Partition: "Sales", Series: "000123"}
 	day := time.Date(2014, 7, 31, 0, 0, 0, 0, time.UTC)
 	messages.Add(ctx, ken, day.Add(9*time.Hour+10*time.Minute), 1)

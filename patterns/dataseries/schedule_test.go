@@ -33,7 +33,7 @@ func TestTheResultsOfASeriesHaveAnOrder(t *testing.T) {
 		}
 		r.ring = ring
 		setup := r.series(s.Reliable())
-		if _, err := setup.Client().CreateTable(ctx, nil); err != nil {
+		if err := setup.Create(ctx); err != nil {
 			s.Failf("create: %w", err)
 		}
 		var clients sync.WaitGroup

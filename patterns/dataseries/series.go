@@ -50,8 +50,8 @@ type Options struct {
 }
 
 // New returns a Series on the client's table. The ring and the options determine the stored
-// form and must not change while the table contains rows. New makes no request. Its error
-// matches [ErrBadRing], [ErrBadProperty] or [patterns.ErrNil].
+// form and must not change while the table contains rows. New makes no request. The table must
+// exist before the first write; [Series.Create] creates it. The error matches [ErrBadRing], [ErrBadProperty] or [patterns.ErrNil].
 func New[V Value](client *aztables.Client, ring Ring, opts *Options) (*Series[V], error) {
 	if ring.slots == 0 {
 		return nil, fmt.Errorf("new series: %w", ErrBadRing)
@@ -71,6 +71,9 @@ func New[V Value](client *aztables.Client, ring Ring, opts *Options) (*Series[V]
 
 // Client returns the client that was passed to New.
 func (s *Series[V]) Client() *aztables.Client { return s.table.Client() }
+
+// Create creates the table; it is not an error if the table exists. One request.
+func (s *Series[V]) Create(ctx context.Context) error { return s.table.Create(ctx) }
 
 // ErrNoID means that the name of a series is empty. It matches [patterns.ErrBadKey].
 var ErrNoID = azerr.Errorf("%w: the name of the series is empty", patterns.ErrBadKey)

@@ -11,6 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -184,7 +186,7 @@ func TestACrashNeverAddsTwice(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if _, err := s.Client().CreateTable(ctx, nil); err != nil {
+		if err := s.Create(ctx); err != nil {
 			return err
 		}
 		acct.Arm()
@@ -492,5 +494,13 @@ func TestALateUpdateDoesNotHideALaterTurn(t *testing.T) {
 		if err := s.Update(ctx, ken, tomorrow, nil); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("nil function: %v", err)
 		}
+	})
+}
+
+func TestCreate(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		b.WantCreate(t, func(client *aztables.Client) func(context.Context) error {
+			return harness.Must(dataseries.New[int64](client, dataseries.HoursOfDay(), nil))(t).Create
+		})
 	})
 }

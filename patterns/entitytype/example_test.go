@@ -16,7 +16,6 @@ import (
 func Example() {
 	ctx := context.Background()
 	client := storagetest.Start(nil).Tables().NewClient("Staff")
-	client.CreateTable(ctx, nil)
 
 	type EmployeeV1 struct{ Name string }
 	type Employee struct{ FirstName, LastName string }
@@ -25,6 +24,7 @@ func Example() {
 	old, _ := entitytype.NewRegistry(nil)
 	entitytype.Register[EmployeeV1](old, "Employee", 1, nil)
 	before, _ := entitytype.New(client, old)
+	before.Create(ctx)
 	before.Insert(ctx, keys.Key{Partition: "Sales", Row: "00010"}, &EmployeeV1{"Ken Kwok"})
 
 	registry, _ := entitytype.NewRegistry(nil)

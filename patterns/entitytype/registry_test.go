@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -45,7 +46,7 @@ func TestNewRegistryRefusesNamesThatNoPropertyCanHave(t *testing.T) {
 			t.Errorf("%.20q: %v", name, err)
 		}
 	}
-	client := storagetest.New(t).TablesWith(patterns.Accelerate(nil)).NewClient("Things")
+	client := storagetest.New(t).TablesWith(harness.Accelerated()).NewClient("Things")
 	if _, err := client.CreateTable(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,8 @@ type Table struct {
 	tables   map[reflect.Type]typed // for writes
 }
 
-// New returns a Table of the types that are registered now. It makes no request.
+// New returns a Table of the types that are registered now. It makes no request. The table must
+// exist before the first write; [Table.Create] creates it.
 func New(client *aztables.Client, registry *Registry) (*Table, error) {
 	if registry == nil || registry.types == nil {
 		return nil, fmt.Errorf("new entity table: registry: %w", patterns.ErrNil)
@@ -62,6 +63,14 @@ func (t *Table) usable() error {
 
 // Client returns the client that was passed to New.
 func (t *Table) Client() *aztables.Client { return t.rows.Client() }
+
+// Create creates the table; it is not an error if the table exists. One request.
+func (t *Table) Create(ctx context.Context) error {
+	if err := t.usable(); err != nil {
+		return err
+	}
+	return t.rows.Create(ctx)
+}
 
 // Get reads the entity at key. If it does not exist, the error matches
 // [patterns.ErrNotFound]. One request.

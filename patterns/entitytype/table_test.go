@@ -1,6 +1,7 @@
 package entitytype_test
 
 import (
+	"context"
 	"errors"
 	"reflect"
 	"testing"
@@ -119,6 +120,7 @@ func TestTheZeroTableReturnsErrNil(t *testing.T) {
 		"Replace":          harness.ErrorOf(table.Replace(ctx, entitytype.Entity{})),
 		"Merge":            harness.ErrorOf(table.Merge(ctx, entitytype.Entity{})),
 		"Delete":           table.Delete(ctx, key, ""),
+		"Create":           table.Create(ctx),
 		"Update":           harness.ErrorOf(table.Update(ctx, key, func(entitytype.Entity) error { return nil })),
 		"Transaction":      harness.ErrorOf(table.Transaction().Insert(key, &department{}).Delete(key, "").Commit(ctx)),
 		"zero Transaction": harness.ErrorOf(new(entitytype.Transaction).Delete(key, "").Commit(ctx)),
@@ -130,4 +132,12 @@ func TestTheZeroTableReturnsErrNil(t *testing.T) {
 			t.Errorf("%s: got %v, want ErrNil", what, err)
 		}
 	}
+}
+
+func TestCreate(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		b.WantCreate(t, func(client *aztables.Client) func(context.Context) error {
+			return harness.Must(entitytype.New(client, newRegistry(t, nil)))(t).Create
+		})
+	})
 }

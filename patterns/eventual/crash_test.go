@@ -168,7 +168,7 @@ func TestJobSurvivesEveryCrashOfItsWorker(t *testing.T) {
 
 func TestMoveToPoisonSurvivesEveryCrash(t *testing.T) {
 	crashAtEveryRequest(t, func(t *testing.T, b *harness.Backend) scenario {
-		s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.MaxAttempts = 1 })
+		s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.Tries = 1 })
 		eventual.Handle(s.worker, "letter", fails)
 		s.put(t, "letter", letter{To: "Ken"}, &eventual.EnqueueOptions{ID: "op"})
 		return scenario{s.process(t), s.drain(t), func(killed string) {
@@ -224,7 +224,7 @@ func TestEnqueueSurvivesEveryCrash(t *testing.T) {
 
 func TestReplaySurvivesEveryCrash(t *testing.T) {
 	crashAtEveryRequest(t, func(t *testing.T, b *harness.Backend) scenario {
-		s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.MaxAttempts = 1 })
+		s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.Tries = 1 })
 		works, processed := false, 0
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
 			if !works {

@@ -17,7 +17,7 @@ type delivery struct {
 	env         envelope
 	body        []byte
 	attempt     int
-	maxAttempts int
+	tries       int
 	received    time.Time
 	scope       *scope
 	payloadETag string // of the blob that was read
@@ -62,8 +62,8 @@ func (w *Worker) process(s *scope, m *message) error {
 func (d *delivery) run(unreadable error) {
 	w := d.w
 	h := w.handler(d.env.Kind)
-	if d.maxAttempts = h.maxAttempts; d.maxAttempts == 0 {
-		d.maxAttempts = w.opts.MaxAttempts
+	if d.tries = h.tries; d.tries == 0 {
+		d.tries = w.opts.Tries
 	}
 	switch {
 	case unreadable != nil:
@@ -109,7 +109,7 @@ var errBusy = azerr.Sentinel("no handler became free")
 // only every second further delivery is an attempt, so that a message that kills its worker
 // does not kill the next worker immediately.
 func (d *delivery) exhausted() bool {
-	excess := d.attempt - d.maxAttempts
+	excess := d.attempt - d.tries
 	return excess > 0 && (d.w.poison.client != nil || excess%2 == 1)
 }
 
@@ -209,7 +209,7 @@ func (d *delivery) complete(ctx context.Context, err error, leaseLost bool) {
 		d.moveToPoison(d.w.seal(cancelled.err))
 	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrLeaseLost):
 		d.release(err)
-	case d.attempt >= d.maxAttempts:
+	case d.attempt >= d.tries:
 		d.moveToPoison(err)
 	default:
 		d.postpone(Retrying, d.w.opts.Backoff(d.attempt), false, err)

@@ -96,7 +96,7 @@
 // The result of the handler decides: nil deletes the message, an error leads to another
 // attempt after a growing delay, [Cancel] moves the message to the poison queue, and
 // [Snooze] postpones it. A panic counts as an error. The worker also moves a message to
-// the poison queue, with the reason, after [Options.MaxAttempts] attempts, if no handler
+// the poison queue, with the reason, after [Options.Tries] attempts, if no handler
 // is registered for its kind, and if it cannot be decoded. [PoisonQueue] lists, replays
 // and discards poison messages. [Options.Poison] describes what happens without a poison
 // queue.

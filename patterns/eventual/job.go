@@ -47,7 +47,7 @@ const Raw = reservedKinds + "raw"
 // A message may be processed more than once, also concurrently, and messages arrive in
 // no particular order. If the handler returns nil, the message is deleted. If it returns
 // an error or panics, there is another attempt after [Options.Backoff]; after
-// [Options.MaxAttempts] the message is moved to the poison queue. A handler can return
+// [Options.Tries] the message is moved to the poison queue. A handler can return
 // [Snooze] or [Cancel] to decide otherwise.
 //
 // The handler's context ends if the lease of the message is lost ([ErrLeaseLost]) or if

@@ -153,7 +153,7 @@ func TestLateUpdateOfAMessageOnlyDelaysIt(t *testing.T) {
 
 func TestLateCopyInThePoisonQueueHasTheIDOfTheOperation(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
-		s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.MaxAttempts = 3 })
+		s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.Tries = 3 })
 		attempts := 0
 		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
 			if attempts++; attempts == 1 {
@@ -175,7 +175,7 @@ func TestLateCopyInThePoisonQueueHasTheIDOfTheOperation(t *testing.T) {
 func TestLateRequestsOfAReplayAreDuplicatesOrRefused(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		for _, op := range []string{"Queue.Put", "Queue.Delete"} {
-			s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.MaxAttempts = 1 })
+			s := newFixture(t, b, func(o *eventual.Options) { infrequentPolls(o); o.Tries = 1 })
 			works, ids := false, map[string]int{}
 			eventual.Handle(s.worker, "letter", func(_ context.Context, job eventual.Job[letter]) error {
 				if !works {

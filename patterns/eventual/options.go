@@ -20,7 +20,7 @@ type Options struct {
 	// service.NewQueueClient("jobs-poison").
 	//
 	// Without a poison queue such messages stay on the queue, hidden for 7 days at a
-	// time. After MaxAttempts they get one more attempt every 14 days. No message is
+	// time. After Tries they get one more attempt every 14 days. No message is
 	// lost, but only Logger and Observe report them, and there is no [PoisonQueue].
 	Poison *azqueue.QueueClient
 
@@ -64,8 +64,8 @@ type Options struct {
 	// messages become visible to others after at most this time. Zero means 60 seconds.
 	Visibility time.Duration
 
-	// MaxAttempts is the number of attempts for each job. Zero means 5.
-	MaxAttempts int
+	// Tries is the number of attempts for each job. Zero means 5.
+	Tries int
 
 	// Backoff returns how long a message is invisible after the given failed attempt,
 	// counted from 1; it is rounded up to seconds and at most 7 days. nil means 5 s,
@@ -177,13 +177,13 @@ func (e Event) LogValue() slog.Value {
 }
 
 const (
-	defaultParallel    = 16
-	defaultVisibility  = time.Minute
-	defaultMaxAttempts = 5
-	defaultPollMin     = 250 * time.Millisecond
-	defaultPollMax     = 30 * time.Second
-	defaultGrace       = 20 * time.Second
-	defaultLast        = 5 * time.Second // from the end of Grace to StopTimeout
+	defaultParallel   = 16
+	defaultVisibility = time.Minute
+	defaultTries      = 5
+	defaultPollMin    = 250 * time.Millisecond
+	defaultPollMax    = 30 * time.Second
+	defaultGrace      = 20 * time.Second
+	defaultLast       = 5 * time.Second // from the end of Grace to StopTimeout
 
 	minBackoff = 5 * time.Second
 	maxBackoff = 10 * time.Minute
@@ -193,7 +193,7 @@ const (
 func (o *Options) complete() error {
 	setDefault(&o.Parallel, defaultParallel)
 	setDefault(&o.Visibility, defaultVisibility)
-	setDefault(&o.MaxAttempts, defaultMaxAttempts)
+	setDefault(&o.Tries, defaultTries)
 	setDefault(&o.PollMin, defaultPollMin)
 	if o.PollMax == 0 {
 		o.PollMax = max(defaultPollMax, o.PollMin)
@@ -216,8 +216,8 @@ func (o *Options) complete() error {
 		return azerr.Errorf("%w: Options.Parallel: negative", azerr.ErrBadOption)
 	case o.Visibility < time.Second || o.Visibility > maxVisibility:
 		return azerr.Errorf("%w: Options.Visibility: not from 1 second to 7 days", azerr.ErrBadOption)
-	case o.MaxAttempts < 1:
-		return azerr.Errorf("%w: Options.MaxAttempts: negative", azerr.ErrBadOption)
+	case o.Tries < 1:
+		return azerr.Errorf("%w: Options.Tries: negative", azerr.ErrBadOption)
 	case o.PollMin < 0 || o.PollMax < o.PollMin:
 		return azerr.Errorf("%w: Options.PollMin, PollMax: not 0 < PollMin <= PollMax", azerr.ErrBadOption)
 	case o.StopTimeout <= o.Grace:

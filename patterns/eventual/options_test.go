@@ -16,12 +16,12 @@ import (
 func TestInvalidOptionsAreRefusedByName(t *testing.T) {
 	queue := newQueueClient(t)
 	for want, o := range map[string]eventual.Options{
-		"Poison":      {Poison: queue},
-		"Parallel":    {Parallel: -1},
-		"Visibility":  {Visibility: time.Millisecond},
-		"MaxAttempts": {MaxAttempts: -1},
-		"PollMin":     {PollMin: -1},
-		"PollMax":     {PollMin: time.Hour, PollMax: time.Minute},
+		"Poison":     {Poison: queue},
+		"Parallel":   {Parallel: -1},
+		"Visibility": {Visibility: time.Millisecond},
+		"Tries":      {Tries: -1},
+		"PollMin":    {PollMin: -1},
+		"PollMax":    {PollMin: time.Hour, PollMax: time.Minute},
 	} {
 		if _, err := eventual.NewWorker(queue, &o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)

@@ -145,7 +145,7 @@ const mismatchDelay = time.Minute
 // HandleOutbox registers the handler of the outbox messages of one store: see [Worker].
 // name is the name of the store's [Outbox], which must use the worker's queue. The handler
 // finishes the operations that other processes left unfinished. A message has 100
-// attempts, regardless of [Options.MaxAttempts]. A delivery that fails with a
+// attempts, regardless of [Options.Tries]. A delivery that fails with a
 // [*patterns.ViewMismatchError] is not an attempt: the message is hidden for a minute, for a
 // worker of another version of the program. Its Outcome is [Snoozed].
 //

@@ -144,7 +144,7 @@ func TestOutboxMessageIsDeliveredAgainIfTheStoreAsks(t *testing.T) {
 			t.Error("the message is visible immediately")
 		}
 		began := time.Now()
-		es := s.until(t, 24) // more failures than MaxAttempts, then three redeliveries
+		es := s.until(t, 24) // more failures than Tries, then three redeliveries
 		if es[19].Outcome != eventual.Retrying || es[22].Outcome != eventual.Snoozed || es[23].Outcome != eventual.Done {
 			t.Errorf("got %v", es)
 		}

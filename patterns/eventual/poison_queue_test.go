@@ -14,7 +14,7 @@ import (
 
 func TestReplayedMessageIsProcessedLikeANewOne(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 2 })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Tries = 2 })
 		works, calls := false, 0
 		var jobs []eventual.Job[letter]
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {

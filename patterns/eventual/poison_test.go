@@ -222,7 +222,7 @@ func TestMessageThatKillsItsWorkersIsMovedToPoison(t *testing.T) {
 
 func TestUnreachablePoisonQueueLosesNoMessage(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
-		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 1 })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Tries = 1 })
 		eventual.Handle(s.worker, "letter", fails)
 		s.put(t, "letter", letter{}, nil)
 		b.Fault(storagetest.On("Queue.Put").Times(8).LoseRequest()) // the SDK tries each request 4 times

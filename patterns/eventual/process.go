@@ -33,7 +33,7 @@ import (
 //
 // text is the text of the message, as it is stored or decoded from base64. attempt is the
 // DequeueCount of the host, counted from 1; a smaller number means 1. A host that does not
-// count never reaches [Options.MaxAttempts].
+// count never reaches [Options.Tries].
 //
 // The host owns the message, and Process does not know its pop receipt. That makes these
 // differences to Run:
@@ -45,7 +45,7 @@ import (
 //     of [Options.Backoff]. If the attempts are exhausted, or the handler returned [Cancel],
 //     Process adds a copy to [Options.Poison] and returns nil. Without a poison queue it
 //     returns the error. A host that moves messages to a poison queue itself has to allow more
-//     attempts than the worker: MaxAttempts, and 100 for [HandleOutbox]. In the host.json of
+//     attempts than the worker: Tries, and 100 for [HandleOutbox]. In the host.json of
 //     Azure Functions that is maxDequeueCount.
 //   - For [Snooze], and for a late check of [HandleOutbox], Process adds a copy to the
 //     worker's queue, or to [Options.LateChecks], that becomes visible later, and returns nil.

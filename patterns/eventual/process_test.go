@@ -89,7 +89,7 @@ func TestAHostedJobSurvivesEveryCrash(t *testing.T) {
 
 func TestAHostedJobIsMovedToPoisonWhereverItsProcessCrashes(t *testing.T) {
 	crashAtEveryRequest(t, func(t *testing.T, b *harness.Backend) scenario {
-		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 1 })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Tries = 1 })
 		eventual.Handle(s.worker, "letter", fails)
 		s.put(t, "letter", letter{To: "Ken"}, &eventual.EnqueueOptions{ID: "op"})
 		return scenario{s.hostOne(t), func() { s.hostAll(t, s.queue) }, func(killed string) {
@@ -169,7 +169,7 @@ func TestAHostFinishesStoreOperationsWhereverItCrashes(t *testing.T) {
 
 func TestProcessReturnsAnErrorUntilTheAttemptsAreExhausted(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
-		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 3 })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Tries = 3 })
 		var attempts []int
 		eventual.Handle(s.worker, "letter", func(_ context.Context, job eventual.Job[letter]) error {
 			attempts = append(attempts, job.Attempt)
@@ -196,7 +196,7 @@ func TestProcessReturnsAnErrorUntilTheAttemptsAreExhausted(t *testing.T) {
 
 func TestAHostedSnoozeKeepsTheNumberOfTheAttempt(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
-		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 3 })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Tries = 3 })
 		var attempts []int
 		eventual.Handle(s.worker, "letter", func(_ context.Context, job eventual.Job[letter]) error {
 			if attempts = append(attempts, job.Attempt); len(attempts)%2 == 0 {
@@ -229,7 +229,7 @@ type processing struct {
 func TestProcessTakesTheDocumentedRequests(t *testing.T) {
 	refuse := []storagetest.Rule{storagetest.On("Queue.Put").Times(storagetest.Forever).Status(403, "AuthorizationFailure")}
 	noPoison := func(o *eventual.Options) { o.Poison = nil }
-	once := func(o *eventual.Options) { o.MaxAttempts = 1 }
+	once := func(o *eventual.Options) { o.Tries = 1 }
 	for _, p := range []processing{
 		{name: "done", outcome: eventual.Done},
 		{name: "failed", handler: errFails, outcome: eventual.Retrying, wantErr: true},
@@ -315,7 +315,7 @@ func TestADuplicateDeliveryHasTheSameIDAndPlainTextIsTheSameAsBase64(t *testing.
 
 func TestTheDeadlineOfAHostDoesNotUseUpTheLastAttempt(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
-		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 1 })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Tries = 1 })
 		eventual.Handle(s.worker, eventual.Raw, func(ctx context.Context, _ eventual.Job[string]) error {
 			<-ctx.Done()
 			return ctx.Err()
@@ -332,7 +332,7 @@ func TestTheDeadlineOfAHostDoesNotUseUpTheLastAttempt(t *testing.T) {
 
 func TestAHostThatStopsDoesNotUseUpTheLastAttempt(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
-		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts = 1 })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Tries = 1 })
 		ctx, stop := context.WithCancel(t.Context())
 		eventual.Handle(s.worker, eventual.Raw, func(ctx context.Context, _ eventual.Job[string]) error {
 			stop()

@@ -36,7 +36,7 @@ func TestNoJobIsLostUnderRandomFaults(t *testing.T) {
 		for range 4 {
 			s := newFixtureOn(t, b, queue, poison, func(o *eventual.Options) {
 				infrequentPolls(o)
-				o.MaxAttempts, o.Parallel, o.Backoff = 1000, 4, nil
+				o.Tries, o.Parallel, o.Backoff = 1000, 4, nil
 				o.Observe = nil
 			})
 			eventual.HandleMove(s.worker, "move", current, old)

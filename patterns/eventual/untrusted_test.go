@@ -253,7 +253,7 @@ func TestTextOfAMessageReachesNoLogAndNoTerminalAsItIs(t *testing.T) {
 		var log locked
 		s := newFixture(t, b, func(o *eventual.Options) {
 			o.Logger = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug, ReplaceAttr: unquoted(&log)}))
-			o.MaxAttempts = 1
+			o.Tries = 1
 		})
 		eventual.Handle(s.worker, "fails", func(_ context.Context, job eventual.Job[string]) error {
 			return errors.New("cannot print " + job.Message)

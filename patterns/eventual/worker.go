@@ -40,8 +40,8 @@ type Worker struct {
 
 // handler processes the messages of one kind.
 type handler struct {
-	maxAttempts int // 0 means Options.MaxAttempts
-	handle      func(context.Context, *delivery) error
+	tries  int // 0 means Options.Tries
+	handle func(context.Context, *delivery) error
 }
 
 // NewWorker returns a Worker for a queue. It makes no request and starts nothing. The memory

@@ -191,7 +191,7 @@ func TestRunReturnsInTimeWhicheverRequestHangs(t *testing.T) {
 func stopWithHungRequests(t *testing.T, b *harness.Backend, pattern string, n int64, grace time.Duration) (hung int, took time.Duration) {
 	payloads, late := b.Container(t), b.Queue(t)
 	s := newFixture(t, b, func(o *eventual.Options) {
-		o.Container, o.LateChecks, o.Grace, o.Visibility, o.MaxAttempts = payloads, late, grace, 30*time.Second, 2
+		o.Container, o.LateChecks, o.Grace, o.Visibility, o.Tries = payloads, late, grace, 30*time.Second, 2
 		o.PollMin, o.PollMax = 5*time.Second, 5*time.Second
 		o.Backoff = func(int) time.Duration { return 5 * time.Second }
 	})

@@ -73,7 +73,7 @@ func TestFailedAttemptsAreRetriedUntilOneSucceeds(t *testing.T) {
 func TestFailedAttemptsWaitForTheDefaultBackoff(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, func(o *eventual.Options) {
-			o.Backoff, o.MaxAttempts = nil, 10
+			o.Backoff, o.Tries = nil, 10
 			o.PollMin, o.PollMax = time.Second, time.Second
 		})
 		var at []time.Time
@@ -98,7 +98,7 @@ func TestFailedAttemptsWaitForTheDefaultBackoff(t *testing.T) {
 
 func TestSnoozedAttemptsDoNotCount(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
-		s := newFixture(t, b, func(o *eventual.Options) { o.MaxAttempts, o.PollMax = 2, 10*time.Second })
+		s := newFixture(t, b, func(o *eventual.Options) { o.Tries, o.PollMax = 2, 10*time.Second })
 		began := time.Now()
 		calls := 0
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {

@@ -4,9 +4,10 @@
 //
 //	governor, err := govern.New(nil)
 //	…
-//	opts := patterns.Accelerate(nil)
+//	var opts aztables.ClientOptions
+//	patterns.Accelerate(&opts.ClientOptions)
 //	governor.Attach(&opts.ClientOptions)
-//	service, err := aztables.NewServiceClient(url, cred, opts)
+//	service, err := aztables.NewServiceClient(url, cred, &opts)
 //
 // # Problem
 //

@@ -20,7 +20,7 @@ func Example() {
 	account := storagetest.Start(nil)
 	opts := &aztables.ClientOptions{}
 	opts.Transport = account.Transport()
-	opts = patterns.Accelerate(opts)
+	patterns.Accelerate(&opts.ClientOptions)
 
 	governor, err := govern.New(nil)
 	if err != nil {

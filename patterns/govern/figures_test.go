@@ -64,7 +64,7 @@ func newWorldWith(t *testing.T, g *govern.Governor, accelerated bool) *world {
 	opts := &aztables.ClientOptions{}
 	opts.Transport = w.distant
 	if accelerated {
-		opts = patterns.Accelerate(opts)
+		patterns.Accelerate(&opts.ClientOptions)
 	}
 	g.Attach(&opts.ClientOptions)
 	service, err := aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), opts)

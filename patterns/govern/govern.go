@@ -61,7 +61,8 @@ func New(opts *Options) (*Governor, error) {
 
 // Attach adds the governor to the options of a client of tables, queues or blobs:
 //
-//	opts := patterns.Accelerate(nil)
+//	var opts aztables.ClientOptions
+//	patterns.Accelerate(&opts.ClientOptions)
 //	governor.Attach(&opts.ClientOptions)
 //
 // It also works without Accelerate, and before it. The governor is part of the transport, so

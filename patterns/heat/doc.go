@@ -2,9 +2,10 @@
 // a program, counts what their requests do to which keys, and draws a heat map: time by key.
 //
 //	meter := heat.NewMeter(nil)
-//	opts := patterns.Accelerate(nil)
+//	var opts aztables.ClientOptions
+//	patterns.Accelerate(&opts.ClientOptions)
 //	meter.Attach(&opts.ClientOptions) // before a governor and a pair of regions
-//	service, err := aztables.NewServiceClient(url, cred, opts)
+//	service, err := aztables.NewServiceClient(url, cred, &opts)
 //	…
 //	http.Handle("/debug/heat", meter.Handler())
 //

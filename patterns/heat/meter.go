@@ -74,7 +74,8 @@ func NewMeter(opts *Options) *Meter {
 
 // Attach adds the meter to the options of a client of tables, queues or blobs:
 //
-//	opts := patterns.Accelerate(nil)
+//	var opts aztables.ClientOptions
+//	patterns.Accelerate(&opts.ClientOptions)
 //	meter.Attach(&opts.ClientOptions)
 //
 // It also works without Accelerate, and before it. The meter is part of the transport, so

@@ -49,10 +49,11 @@ func onClients(t *testing.T, body func(t *testing.T, client *aztables.Client, m 
 		},
 		"then accelerated": func(m *heat.Meter, opts *aztables.ClientOptions) *aztables.ClientOptions {
 			m.Attach(&opts.ClientOptions)
-			return patterns.Accelerate(opts)
+			patterns.Accelerate(&opts.ClientOptions)
+			return opts
 		},
 		"accelerated before": func(m *heat.Meter, opts *aztables.ClientOptions) *aztables.ClientOptions {
-			opts = patterns.Accelerate(opts)
+			patterns.Accelerate(&opts.ClientOptions)
 			m.Attach(&opts.ClientOptions)
 			return opts
 		},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -30,7 +31,7 @@ func BenchmarkDelete100000(b *testing.B) {
 					run  func(context.Context, *aztables.ServiceClient, string) error
 				}{{"hand", deleteByHand}, {"where", deleteWhere}, {"drop", dropBefore}} {
 					acct := storagetest.Start(nil)
-					service := acct.TablesWith(patterns.Accelerate(nil))
+					service := acct.TablesWith(harness.Accelerated())
 					fillTable(b, service, "Logins20140731", 625, 160)
 					acct.Fault(storagetest.On("*").Delay(latency))
 					acct.ResetLog()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
@@ -26,7 +28,9 @@ func Example() {
 	ctx := context.Background()
 	acct := storagetest.Start(nil) // an account in this process
 
-	logins, err := highvolumedelete.New(acct.TablesWith(patterns.Accelerate(nil)), "Logins", highvolumedelete.Day,
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	logins, err := highvolumedelete.New(acct.TablesWith(&opts), "Logins", highvolumedelete.Day,
 		&highvolumedelete.Options[Login]{
 			Table: patterns.TableOptions[Login]{Key: func(l *Login) (keys.Key, error) {
 				ticks, err := keys.Ticks(l.At)

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -48,7 +49,7 @@ func TestNamesContainThePeriodInUTC(t *testing.T) {
 
 // The year of the event counts, even if its week belongs to another year.
 func TestTablesExistForTheYears2To9999(t *testing.T) {
-	service := storagetest.New(t).TablesWith(patterns.Accelerate(nil))
+	service := storagetest.New(t).TablesWith(harness.Accelerated())
 	first, last := time.Date(2, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
 	for _, c := range []struct {
 		period      highvolumedelete.Period

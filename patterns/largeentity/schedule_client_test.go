@@ -104,7 +104,7 @@ func (r *filmRun) write(ctx context.Context, p *program, chance *rand.Rand, id, 
 	switch a.Kind {
 	case harness.InsertRow:
 		next.Item, err = p.films.Insert(ctx, &film{
-			PartitionKey: key.Partition, RowKey: id, Title: title, Poster: poster, Video: largeentity.NewStream(strings.NewReader(next.video)),
+			PartitionKey: key.Partition, RowKey: id, Title: title, Poster: poster, Video: largeentity.StreamOf(strings.NewReader(next.video)),
 		})
 	case harness.UpdateRow:
 		update := p.films.UpdateMeta
@@ -123,7 +123,7 @@ func (r *filmRun) write(ctx context.Context, p *program, chance *rand.Rand, id, 
 		case 1:
 			next.video = known.video
 		default:
-			known.Value.Video = largeentity.NewStream(strings.NewReader(next.video))
+			known.Value.Video = largeentity.StreamOf(strings.NewReader(next.video))
 		}
 		next.Item, err = p.films.Replace(ctx, known.Item)
 	default:

@@ -15,7 +15,7 @@ import (
 )
 
 // Stream is the type of a field for values larger than memory. It is always stored in a
-// blob. To write a value, set the field to the result of [NewStream]; to read the value
+// blob. To write a value, set the field to the result of [StreamOf]; to read the value
 // of an entity that was read or written, call [Stream.Open]. The zero Stream has no
 // value. A Stream may be opened concurrently. Its source is read by one write only: other
 // writes, concurrent or later, return [ErrBadStream].
@@ -44,13 +44,13 @@ type storedStream struct {
 	ref       BlobRef
 }
 
-// NewStream returns a Stream with the content of r. Writing the entity reads r once, to
+// StreamOf returns a Stream with the content of r. Writing the entity reads r once, to
 // its end. If the write fails after the upload, for example with [patterns.ErrConflict],
 // the same Stream can be written again to the same entity, within half of
-// [Options.Grace]. Therefore call NewStream outside the function that is passed to
+// [Options.Grace]. Therefore call StreamOf outside the function that is passed to
 // [Table.Update]. Two entities need two Streams, because they never share a blob. If r is
-// nil, NewStream returns the zero Stream.
-func NewStream(r io.Reader) Stream {
+// nil, StreamOf returns the zero Stream.
+func StreamOf(r io.Reader) Stream {
 	if r == nil {
 		return Stream{}
 	}

@@ -26,7 +26,7 @@ type film struct {
 }
 
 func newFilm(r io.Reader) *film {
-	return &film{PartitionKey: "films", RowKey: "1", Title: "Metropolis", Video: largeentity.NewStream(r)}
+	return &film{PartitionKey: "films", RowKey: "1", Title: "Metropolis", Video: largeentity.StreamOf(r)}
 }
 
 func openFilms(t testing.TB, b *harness.Backend, opts *largeentity.Options[film]) *largeentity.Table[film] {
@@ -120,7 +120,7 @@ func TestAStreamIsKeptUntilItIsReplaced(t *testing.T) {
 		wantContent(t, item.Value.Video, old)
 
 		// All tries of an update use the same Stream.
-		s := largeentity.NewStream(bytes.NewReader(fresh))
+		s := largeentity.StreamOf(bytes.NewReader(fresh))
 		tries := 0
 		b.ResetRequests()
 		item = harness.Must(table.Update(ctx, metropolis, func(f *film) error {
@@ -162,7 +162,7 @@ func TestAStreamThatCannotBeWrittenIsRefused(t *testing.T) {
 		if _, err := f.Video.Open(ctx); !errors.Is(err, largeentity.ErrBadStream) {
 			t.Errorf("open a stream that is not stored: %v", err)
 		}
-		if !largeentity.NewStream(nil).IsZero() {
+		if !largeentity.StreamOf(nil).IsZero() {
 			t.Error("a Stream of a nil reader is not zero")
 		}
 		if _, err := patterns.NewTable[film](table.Client(), nil); err != nil {

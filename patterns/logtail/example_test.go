@@ -6,6 +6,8 @@ import (
 	"log"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -21,7 +23,9 @@ type Expense struct {
 func Example() {
 	ctx := context.Background()
 	acct := storagetest.Start(nil) // an account in this process
-	service := acct.TablesWith(patterns.Accelerate(nil))
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	service := acct.TablesWith(&opts)
 
 	expenses, err := logtail.New(service.NewClient("Expenses"), &logtail.Options[Expense]{
 		Time: func(e *Expense) time.Time { return e.Filed },
@@ -29,7 +33,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := expenses.Table().Create(ctx); err != nil {
+	if err := expenses.Create(ctx); err != nil {
 		log.Fatal(err)
 	}
 
@@ -66,7 +70,7 @@ func ExampleLog_Range() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := clicks.Table().Create(ctx); err != nil {
+	if err := clicks.Create(ctx); err != nil {
 		log.Fatal(err)
 	}
 	for month := time.January; month <= time.March; month++ {
@@ -99,7 +103,7 @@ func ExampleLog_Page() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := expenses.Table().Create(ctx); err != nil {
+	if err := expenses.Create(ctx); err != nil {
 		log.Fatal(err)
 	}
 	var claims []Expense

@@ -1,6 +1,7 @@
 package logtail
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -45,7 +46,7 @@ type Options[T any] struct {
 const defaultParallel = 8
 
 // New returns a Log on the client's table. The table must exist before the first entry is
-// appended; [patterns.Table.Create] creates it. New makes no request. The error names the
+// appended; [Log.Create] creates it. New makes no request. The error names the
 // field of T that cannot be stored, or the option that is out of range.
 //
 // T is a struct whose fields are the properties of an entry, as described at
@@ -78,6 +79,9 @@ func (l *Log[T]) Table() *patterns.Table[T] { return l.table }
 
 // Client returns the client that was passed to New.
 func (l *Log[T]) Client() *aztables.Client { return l.table.Client() }
+
+// Create creates the table; it is not an error if the table exists. One request.
+func (l *Log[T]) Create(ctx context.Context) error { return l.table.Create(ctx) }
 
 // partition returns the partition key for a row key of the stream.
 func (l *Log[T]) partition(stream, row string) string {

@@ -1,6 +1,7 @@
 package logtail_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -334,7 +335,7 @@ func TestReadsFromCosmosDBAreRefused(t *testing.T) {
 		opts := &aztables.ClientOptions{}
 		opts.Transport = acct.Transport()
 		if accelerated {
-			opts = patterns.Accelerate(opts)
+			patterns.Accelerate(&opts.ClientOptions)
 		}
 		service, err := aztables.NewServiceClientWithSharedKey("https://"+storagetest.AccountName+".table.cosmos.azure.com", cred, opts)
 		if err != nil {
@@ -374,5 +375,13 @@ func TestParallelBucketsAreReadConcurrently(t *testing.T) {
 				}
 			})
 		}
+	})
+}
+
+func TestCreate(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		b.WantCreate(t, func(client *aztables.Client) func(context.Context) error {
+			return newLog(t, client, nil).Create
+		})
 	})
 }

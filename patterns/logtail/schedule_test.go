@@ -27,7 +27,7 @@ func TestEveryAppendOfARandomScheduleIsThereOnceOrAsItsErrorStates(t *testing.T)
 		s.Faults.Deny = float64(s.IntN(4)) / 8
 		r := &tailRun{Schedule: s, mode: mode, retries: int32(s.IntN(4)) - 1, promises: map[string]promise{}}
 		setup := r.log(s.Reliable(), 999)
-		if err := setup.Table().Create(ctx); err != nil {
+		if err := setup.Create(ctx); err != nil {
 			s.Failf("create: %w", err)
 		}
 		stop := make(chan struct{})

@@ -4,7 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 
@@ -26,8 +28,8 @@ func BenchmarkGet(b *testing.B) {
 	}{{name: "off"}, {"unsampled", true, sdktrace.NeverSample()}, {"on", true, sdktrace.AlwaysSample()}} {
 		b.Run(c.name, func(b *testing.B) {
 			acct := storagetest.New(b)
-			options := patterns.Accelerate(nil)
-			options.Transport = acct.Transport()
+			options := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: acct.Transport()}}
+			patterns.Accelerate(&options.ClientOptions)
 			var provider tracing.Provider
 			if c.on {
 				opts := &otel.Options{

@@ -1,7 +1,8 @@
 // Package otel reports what programs on azpatterns do to OpenTelemetry. It is a module of
 // its own, so that the library does not depend on OpenTelemetry.
 //
-//	opts := patterns.Accelerate(nil)
+//	var opts aztables.ClientOptions
+//	patterns.Accelerate(&opts.ClientOptions)
 //	otel.Attach(&opts.ClientOptions, nil) // requests
 //
 //	provider, err := otel.NewProvider(nil) // operations, and attempts of a Worker

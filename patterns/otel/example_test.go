@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/patterns"
@@ -21,11 +22,12 @@ type Employee struct {
 // A program reports its requests, its operations and the backlog of its queue to the global
 // providers of OpenTelemetry. The README prints this function.
 func report(queue *azqueue.QueueClient, acct *storagetest.Account) error {
-	opts := patterns.Accelerate(nil)
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
 	if err := otel.Attach(&opts.ClientOptions, nil); err != nil { // requests
 		return err
 	}
-	service := acct.TablesWith(opts)
+	service := acct.TablesWith(&opts)
 	provider, err := otel.NewProvider(nil) // operations, and attempts of a worker
 	if err != nil {
 		return err

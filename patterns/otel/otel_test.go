@@ -80,9 +80,10 @@ func newWorld(t *testing.T) *world {
 	var err error
 	w.provider, err = otel.NewProvider(w.opts)
 	must(t, err)
-	table := patterns.Accelerate(nil)
+	var table aztables.ClientOptions
+	patterns.Accelerate(&table.ClientOptions)
 	w.attach(t, &table.ClientOptions)
-	w.table, err = patterns.NewTable[employee](newClient(t, table), &patterns.TableOptions[employee]{Tracing: w.provider})
+	w.table, err = patterns.NewTable[employee](newClient(t, &table), &patterns.TableOptions[employee]{Tracing: w.provider})
 	must(t, err)
 	queueKey, err := azqueue.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
 	must(t, err)

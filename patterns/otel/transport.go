@@ -26,7 +26,7 @@ func Attach(opts *azcore.ClientOptions, o *Options) error {
 	if opts == nil {
 		return nil
 	}
-	t := &transport{next: patterns.LimitReplies(opts.Transport), tracer: o.tracer()}
+	t := &transport{tracer: o.tracer()}
 	var errs [4]error
 	m := o.meter()
 	t.durations[tables], errs[0] = seconds(m, "db.client.operation.duration", "Duration of database client operations.", databaseBoundaries)
@@ -37,7 +37,8 @@ func Attach(opts *azcore.ClientOptions, o *Options) error {
 	if err := errors.Join(errs[:]...); err != nil {
 		return fmt.Errorf("attach: %w", err)
 	}
-	opts.Transport = t
+	patterns.LimitReplies(opts)
+	t.next, opts.Transport = opts.Transport, t
 	return nil
 }
 

@@ -93,7 +93,7 @@ func TestEveryCredentialSignsForTheSecondary(t *testing.T) {
 				opts.Retry.MaxRetries = -1
 				pair.Attach(&opts.ClientOptions)
 				if accelerated {
-					opts = patterns.Accelerate(opts)
+					patterns.Accelerate(&opts.ClientOptions)
 				}
 				return opts
 			}

@@ -2,9 +2,10 @@
 // accounts with read access to the secondary region (RA-GRS or RA-GZRS).
 //
 //	var pair regions.Pair
-//	opts := patterns.Accelerate(nil)
+//	var opts aztables.ClientOptions
+//	patterns.Accelerate(&opts.ClientOptions)
 //	pair.Attach(&opts.ClientOptions)
-//	service, err := aztables.NewServiceClient(url, cred, opts)
+//	service, err := aztables.NewServiceClient(url, cred, &opts)
 //	…
 //	pair.Use(service) // for the ages of rows
 //	rows, err := patterns.NewTable[Employee](service.NewClient("Employees"), nil)

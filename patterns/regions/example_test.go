@@ -26,8 +26,9 @@ func Example() {
 	var pair regions.Pair
 	opts := &aztables.ClientOptions{}
 	opts.Transport = account.Transport()
+	patterns.Accelerate(&opts.ClientOptions)
 	pair.Attach(&opts.ClientOptions)
-	service, err := aztables.NewServiceClientFromConnectionString(account.ConnectionString(), patterns.Accelerate(opts))
+	service, err := aztables.NewServiceClientFromConnectionString(account.ConnectionString(), opts)
 	if err != nil {
 		log.Fatal(err)
 	}

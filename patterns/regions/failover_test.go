@@ -373,13 +373,13 @@ func TestAttachmentsWorkInEachOrder(t *testing.T) {
 				attach := map[string]func(*azcore.ClientOptions){"meter": meter.Attach, "governor": governor.Attach, "pair": new(regions.Pair).Attach}
 				opts := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: harness.Transport(w.send)}}
 				if accelerate == "first" {
-					opts = patterns.Accelerate(opts)
+					patterns.Accelerate(&opts.ClientOptions)
 				}
 				for name := range strings.FieldsSeq(order) {
 					attach[name](&opts.ClientOptions)
 				}
 				if accelerate == "last" {
-					opts = patterns.Accelerate(opts)
+					patterns.Accelerate(&opts.ClientOptions)
 				}
 				service := harness.Must(aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), opts))(t)
 				table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](service.NewClient("Rows"), nil))(t)))(t)

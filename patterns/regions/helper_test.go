@@ -148,7 +148,7 @@ func open(t *testing.T, accelerated bool, o *storagetest.Options) *world {
 	w.pair.Attach(&opts.ClientOptions)
 	options := &opts
 	if accelerated {
-		options = patterns.Accelerate(options)
+		patterns.Accelerate(&options.ClientOptions)
 	}
 	var err error
 	w.service, err = aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), options)

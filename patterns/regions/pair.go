@@ -23,7 +23,8 @@ type Pair struct {
 
 // Attach adds the pair to the options of a table client:
 //
-//	opts := patterns.Accelerate(nil)
+//	var opts aztables.ClientOptions
+//	patterns.Accelerate(&opts.ClientOptions)
 //	pair.Attach(&opts.ClientOptions)
 //
 // It also works without Accelerate, and before it. The pair is part of the transport: it sees

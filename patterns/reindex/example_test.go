@@ -6,6 +6,8 @@ import (
 	"log"
 	"os"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
@@ -22,7 +24,9 @@ type Contact struct {
 // the table, but not its copy.
 func Example() {
 	ctx := context.Background()
-	service := storagetest.Start(nil).TablesWith(patterns.Accelerate(nil))
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	service := storagetest.Start(nil).TablesWith(&opts)
 	table, err := patterns.NewTable[Contact](service.NewClient("Contacts"), nil)
 	if err != nil {
 		log.Fatal(err)

@@ -26,7 +26,7 @@ const machineVariable = "AZPATTERNS_REINDEX_MACHINE"
 type machine struct{ Connection, People, Badges, State, Jobs, Outbox string }
 
 func (m *machine) tables(t testing.TB) *aztables.ServiceClient {
-	return harness.Must(aztables.NewServiceClientFromConnectionString(m.Connection, patterns.Accelerate(nil)))(t)
+	return harness.Must(aztables.NewServiceClientFromConnectionString(m.Connection, harness.Accelerated()))(t)
 }
 
 func (m *machine) queue(t testing.TB, name string) *azqueue.QueueClient {
@@ -43,7 +43,7 @@ func (m *machine) runs(t testing.TB) (*reindex.Runs, *eventual.Worker) {
 		return eventual.Enqueue(ctx, jobs, "people.reindex", j, nil)
 	}))(t)
 	w := harness.Must(eventual.NewWorker(jobs, &eventual.Options{
-		Parallel: 2, Visibility: time.Second, MaxAttempts: 1000, PollMin: 10 * time.Millisecond, PollMax: 100 * time.Millisecond,
+		Parallel: 2, Visibility: time.Second, Tries: 1000, PollMin: 10 * time.Millisecond, PollMax: 100 * time.Millisecond,
 		Backoff: func(int) time.Duration { return 0 },
 	}))(t)
 	eventual.Handle(w, "people.reindex", func(ctx context.Context, j eventual.Job[reindex.Job]) error { return runs.Do(ctx, j.Message) })

@@ -542,7 +542,7 @@ func TestSurveyReportsKeysAndProperties(t *testing.T) {
 // A sample is bounded, takes few requests, and the whole table one for each page. The rows have more
 // kinds and properties than a survey distinguishes.
 func TestASurveyIsBounded(t *testing.T) {
-	client := storagetest.New(t).TablesWith(patterns.Accelerate(nil)).NewClient("Large")
+	client := storagetest.New(t).TablesWith(harness.Accelerated()).NewClient("Large")
 	harness.Must(client.CreateTable(t.Context(), nil))(t)
 	table := harness.Must(patterns.NewTable(client, &patterns.TableOptions[map[string]any]{Keyless: true}))(t)
 	const n = 6000

@@ -171,7 +171,7 @@ func TestTheRequestsForOwnersAreCounted(t *testing.T) {
 // of another table is refused.
 func TestTheOwnerIsRecordedWhereverCreateIsKilled(t *testing.T) {
 	open := func(t *testing.T, acct *storagetest.Account, primaries string) *patterns.Store[person] {
-		tables := acct.TablesWith(patterns.Accelerate(nil))
+		tables := acct.TablesWith(harness.Accelerated())
 		return emailStore(t, tables.NewClient(primaries), tables.NewClient("Index"))
 	}
 	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {

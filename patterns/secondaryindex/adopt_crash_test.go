@@ -50,7 +50,7 @@ func TestTheFirstChangeOfAdoptedRowsMayCrashAnywhere(t *testing.T) {
 			t.Run(layout+"/"+name, func(t *testing.T) {
 				var messages *harness.OutboxQueue // outlives the process; the runs come one after the other
 				open := func(account *storagetest.Account) (*aztables.Client, *patterns.Store[person]) {
-					client := account.TablesWith(patterns.Accelerate(nil)).NewClient("Employees")
+					client := account.TablesWith(harness.Accelerated()).NewClient("Employees")
 					views := []patterns.View[person]{email, adoptedLast(t)}
 					return client, harness.NewStore(t, client, &patterns.StoreOptions[person]{Views: views, Outbox: messages})
 				}

@@ -135,7 +135,7 @@ func TestAProgramWrittenByHandAndAStoreChangeTheSameEmployees(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(25) {
 				random := rand.New(rand.NewPCG(seed, 12))
-				client := storagetest.New(t).TablesWith(patterns.Accelerate(nil)).NewClient("Employees")
+				client := storagetest.New(t).TablesWith(harness.Accelerated()).NewClient("Employees")
 				harness.MayFail(client.CreateTable(t.Context(), nil))
 				queue := &harness.OutboxQueue{}
 				store := harness.NewStore(t, client, &patterns.StoreOptions[person]{Views: []patterns.View[person]{c.index}, Outbox: queue})

@@ -303,7 +303,7 @@ func TestARepairMayCrashAnywhere(t *testing.T) {
 	var messages *harness.OutboxQueue // outlives the process; the runs come one after the other
 	open := func(account *storagetest.Account) *world {
 		w := &world{account: account, queue: messages}
-		tables := account.TablesWith(patterns.Accelerate(nil))
+		tables := account.TablesWith(harness.Accelerated())
 		w.x = newIndexes(t, tables.NewClient("Badges"))
 		w.store = newStore(t, tables.NewClient("Employees"), w.queue, w.x.views()...)
 		return w

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -24,7 +26,9 @@ type Person struct {
 func Example() {
 	ctx := context.Background()
 	acct := storagetest.Start(nil) // an account in this process
-	service := acct.TablesWith(patterns.Accelerate(nil))
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	service := acct.TablesWith(&opts)
 
 	table, err := patterns.NewTable[Person](service.NewClient("Employees"), nil)
 	if err != nil {
@@ -88,7 +92,9 @@ func Example() {
 // newPersonnel returns a store of three persons, and the reader of its index by e-mail
 // address.
 func newPersonnel(ctx context.Context) (*patterns.Store[Person], *secondaryindex.Reader[Person]) {
-	service := storagetest.Start(nil).TablesWith(patterns.Accelerate(nil))
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	service := storagetest.Start(nil).TablesWith(&opts)
 	table, err := patterns.NewTable[Person](service.NewClient("Personnel"), nil)
 	if err != nil {
 		log.Fatal(err)

@@ -28,7 +28,7 @@ type world struct {
 func newWorld(t testing.TB, seed uint64) *world {
 	t.Helper()
 	w := &world{account: storagetest.Start(&storagetest.Options{Seed: seed}), queue: &harness.OutboxQueue{}}
-	tables := w.account.TablesWith(patterns.Accelerate(nil))
+	tables := w.account.TablesWith(harness.Accelerated())
 	for _, name := range []string{"Employees", "Badges"} {
 		if _, err := tables.CreateTable(t.Context(), name, nil); err != nil {
 			t.Fatal(err)

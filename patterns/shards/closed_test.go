@@ -153,7 +153,7 @@ func TestTwoLateTransactionsAreNeverMovedInHalf(t *testing.T) {
 func twoLateTransactions(t *testing.T, first, second int) (saw bool, requests int) {
 	var at func(request int)
 	var sent atomic.Int32
-	opts := patterns.Accelerate(nil)
+	opts := harness.Accelerated()
 	opts.PerCallPolicies = append(opts.PerCallPolicies, hook(func(req *http.Request) {
 		if at != nil {
 			at(int(sent.Add(1)))

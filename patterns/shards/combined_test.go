@@ -55,7 +55,7 @@ func openFull(t *testing.T, name string, accelerated bool) *full {
 	pair.Attach(&opts.ClientOptions)
 	options := &opts
 	if accelerated {
-		options = patterns.Accelerate(options)
+		patterns.Accelerate(&options.ClientOptions)
 	}
 	connection := f.storage.ConnectionString()
 	f.Name = name

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/azpatterns/azpatterns/patterns"
@@ -25,7 +26,9 @@ func Example() {
 	ctx := context.Background()
 	var accounts []shards.Account
 	for _, name := range []string{"a", "b", "c"} {
-		service := storagetest.Start(nil).TablesWith(patterns.Accelerate(nil))
+		var opts aztables.ClientOptions
+		patterns.Accelerate(&opts.ClientOptions)
+		service := storagetest.Start(nil).TablesWith(&opts)
 		accounts = append(accounts, shards.Account{Name: name, Tables: service})
 	}
 	s, err := shards.New("orders", accounts[:2], &shards.Options{Lease: time.Millisecond})
@@ -74,7 +77,9 @@ func ExampleTable_bulk() {
 	ctx := context.Background()
 	var accounts []shards.Account
 	for _, name := range []string{"a", "b"} {
-		accounts = append(accounts, shards.Account{Name: name, Tables: storagetest.Start(nil).TablesWith(patterns.Accelerate(nil))})
+		var opts aztables.ClientOptions
+		patterns.Accelerate(&opts.ClientOptions)
+		accounts = append(accounts, shards.Account{Name: name, Tables: storagetest.Start(nil).TablesWith(&opts)})
 	}
 	s, err := shards.New("orders", accounts, nil)
 	if err == nil {

@@ -37,7 +37,7 @@ func shortPages(chance *rand.Rand, n int) []shards.Account {
 	list := make([]shards.Account, n)
 	for i := range list {
 		account := storagetest.Start(&storagetest.Options{PageRows: 1 + chance.IntN(5), PageScan: 1 + chance.IntN(6)})
-		list[i] = shards.Account{Name: fmt.Sprint("account", i), Tables: account.TablesWith(patterns.Accelerate(nil))}
+		list[i] = shards.Account{Name: fmt.Sprint("account", i), Tables: account.TablesWith(harness.Accelerated())}
 	}
 	return list
 }

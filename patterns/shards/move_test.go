@@ -141,7 +141,7 @@ func TestARowKeepsItsPropertiesAndTypes(t *testing.T) {
 // the request is in flight. The next process finishes, and all rows are there once.
 func TestAddSurvivesACrashAtEveryRequest(t *testing.T) {
 	open := func(account *storagetest.Account) (*shards.Shards, *shards.Table[doc], []shards.Account) {
-		list := accounts(account.TablesWith(patterns.Accelerate(nil)), 3)
+		list := accounts(account.TablesWith(harness.Accelerated()), 3)
 		s, err := shards.New("docs", list, nil)
 		if err != nil {
 			panic(err)
@@ -211,7 +211,7 @@ func TestALateTransactionIsNeverCopiedInHalf(t *testing.T) {
 	for page := 1; ; page++ {
 		var late func()
 		var pages atomic.Int32 // of the partition
-		opts := patterns.Accelerate(nil)
+		opts := harness.Accelerated()
 		opts.PerCallPolicies = append(opts.PerCallPolicies, hook(func(req *http.Request) {
 			if late != nil && req.Method == http.MethodGet && strings.Contains(req.URL.Query().Get("$filter"), "eq 'p'") {
 				if int(pages.Add(1)) == page {

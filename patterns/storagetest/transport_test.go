@@ -17,6 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/govern"
 	"github.com/azpatterns/azpatterns/patterns/heat"
@@ -39,20 +40,27 @@ type roundTripper struct{ *counter }
 
 func (r roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { return r.Do(req) }
 
+// limited returns the transport that replaces t.
+func limited(t policy.Transporter) policy.Transporter {
+	opts := azcore.ClientOptions{Transport: t}
+	patterns.LimitReplies(&opts)
+	return opts.Transport
+}
+
 func TestClientsSendThroughTheTransportOfTheCaller(t *testing.T) {
 	for name, wrap := range map[string]func(acct *storagetest.Account, c *counter) policy.Transporter{
 		"the account inside": func(acct *storagetest.Account, c *counter) policy.Transporter { c.inner = acct.Transport(); return c },
 		"the network inside": func(_ *storagetest.Account, c *counter) policy.Transporter {
-			c.inner = patterns.LimitReplies(nil)
+			c.inner = limited(nil)
 			return c
 		},
 		"a client of the caller inside": func(_ *storagetest.Account, c *counter) policy.Transporter {
-			c.inner = patterns.LimitReplies(&http.Client{})
+			c.inner = limited(&http.Client{})
 			return c
 		},
 		"limits outside": func(_ *storagetest.Account, c *counter) policy.Transporter {
-			c.inner = patterns.LimitReplies(nil)
-			return patterns.LimitReplies(c)
+			c.inner = limited(nil)
+			return limited(c)
 		},
 		"in an http.Client": func(acct *storagetest.Account, c *counter) policy.Transporter {
 			c.inner = acct.Transport()
@@ -60,7 +68,7 @@ func TestClientsSendThroughTheTransportOfTheCaller(t *testing.T) {
 		},
 		"in an http.Client with limits": func(acct *storagetest.Account, c *counter) policy.Transporter {
 			c.inner = acct.Transport()
-			return patterns.LimitReplies(&http.Client{Transport: roundTripper{c}})
+			return limited(&http.Client{Transport: roundTripper{c}})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -87,10 +95,10 @@ func TestWithoutATransportOfTheCallerTheAccountIsTheNetwork(t *testing.T) {
 	for name, o := range map[string]*aztables.ClientOptions{
 		"no options":       nil,
 		"no transport":     {},
-		"accelerated":      patterns.Accelerate(nil),
+		"accelerated":      harness.Accelerated(),
 		"a client":         {ClientOptions: azcore.ClientOptions{Transport: &http.Client{Timeout: time.Minute}}},
 		"another network":  {ClientOptions: azcore.ClientOptions{Transport: &http.Client{Transport: &http.Transport{}}}},
-		"a limited client": {ClientOptions: azcore.ClientOptions{Transport: patterns.LimitReplies(http.DefaultClient)}},
+		"a limited client": {ClientOptions: azcore.ClientOptions{Transport: limited(http.DefaultClient)}},
 	} {
 		acct := storagetest.New(t)
 		if _, err := acct.TablesWith(o).NewClient("people").CreateTable(t.Context(), nil); err != nil || len(acct.Log()) != 1 {
@@ -106,7 +114,7 @@ func TestAnAttachedMeterSeesTheRequestsOfTheClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := patterns.Accelerate(nil)
+	opts := harness.Accelerated()
 	meter.Attach(&opts.ClientOptions)
 	governor.Attach(&opts.ClientOptions)
 	client := acct.TablesWith(opts).NewClient("people")

@@ -117,7 +117,7 @@ func replayed(t testing.TB, accelerated bool) (*aztables.Client, *int) {
 	opts := &aztables.ClientOptions{}
 	opts.Transport = r
 	if accelerated {
-		opts = patterns.Accelerate(opts)
+		patterns.Accelerate(&opts.ClientOptions)
 	}
 	service, err := aztables.NewServiceClientFromConnectionString(acct.ConnectionString(), opts)
 	if err != nil {

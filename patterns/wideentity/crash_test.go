@@ -73,7 +73,7 @@ func TestACrashLeavesTheEntityBeforeOrAfterTheWrite(t *testing.T) {
 	} {
 		for layout, opts := range map[string]*wideentity.Options{"annotated": nil, "plain": {Plain: true}, "by hand": {Plain: true}} {
 			client := func(acct *storagetest.Account) table {
-				table := open[properties](t, acct.TablesWith(patterns.Accelerate(nil)).NewClient("Wide"), opts)
+				table := open[properties](t, acct.TablesWith(harness.Accelerated()).NewClient("Wide"), opts)
 				if opts == nil {
 					wideentity.SetBatchBytes(table, smallBatch)
 				}

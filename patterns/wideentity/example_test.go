@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -16,7 +18,9 @@ import (
 func Example() {
 	ctx := context.Background()
 	acct := storagetest.Start(nil) // an account in this process
-	service := acct.TablesWith(patterns.Accelerate(nil))
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	service := acct.TablesWith(&opts)
 
 	counts, err := wideentity.New[map[string]any](service.NewClient("Counts"), &wideentity.Options{Parts: 3})
 	if err != nil {

@@ -100,7 +100,7 @@ func TestAnEntityOverTheLimitOfATransactionIsStaged(t *testing.T) {
 }
 
 func TestAnEntityMayHaveMoreThanFourMegabytes(t *testing.T) {
-	table := open[properties](t, storagetest.New(t).TablesWith(patterns.Accelerate(nil)).NewClient("Wide"), nil)
+	table := open[properties](t, storagetest.New(t).TablesWith(harness.Accelerated()).NewClient("Wide"), nil)
 	if err := table.Create(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -143,14 +142,15 @@ func checkAddress(address string) error {
 
 func (a *Account) tableOptions() *aztables.ClientOptions {
 	// Accelerate is the only change that a service needs to use the library at full speed.
-	opts := patterns.Accelerate(nil)
+	opts := &aztables.ClientOptions{}
+	patterns.Accelerate(&opts.ClientOptions)
 	opts.PerRetryPolicies = append(opts.PerRetryPolicies, &a.requests)
 	return opts
 }
 
 func (a *Account) queueOptions() *azqueue.ClientOptions {
-	return &azqueue.ClientOptions{ClientOptions: azcore.ClientOptions{
-		Transport:        patterns.LimitReplies(nil),
-		PerRetryPolicies: []policy.Policy{&a.requests},
-	}}
+	opts := &azqueue.ClientOptions{}
+	patterns.LimitReplies(&opts.ClientOptions)
+	opts.PerRetryPolicies = []policy.Policy{&a.requests}
+	return opts
 }

@@ -24,6 +24,8 @@ import (
 	"os"
 	"slices"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
@@ -46,11 +48,13 @@ func main() {
 
 func run(w io.Writer) error {
 	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith by
-	// aztables.NewServiceClient(url, credential, patterns.Accelerate(nil)), acct.Queue by azqueue.NewQueueClient(url,
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), acct.Queue by azqueue.NewQueueClient(url,
 	// credential, nil), and remove what else uses acct.
 	acct := storagetest.Start(nil)
-	service, queue := acct.TablesWith(patterns.Accelerate(nil)), acct.Queue("outbox")
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	service, queue := acct.TablesWith(&opts), acct.Queue("outbox")
 	show := func(step string, result ...any) {
 		ops := acct.Log().Ops()
 		slices.Sort(ops) // some are concurrent
