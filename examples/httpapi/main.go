@@ -80,9 +80,7 @@ func api(staff *patterns.Table[Employee]) http.Handler {
 	one("POST /staff/{department}/{id}", http.StatusCreated, func(ctx context.Context, e item) (item, error) {
 		return staff.Insert(ctx, &e.Value)
 	})
-	one("GET /staff/{department}/{id}", http.StatusOK, func(ctx context.Context, e item) (item, error) {
-		return staff.Get(ctx, e.Key)
-	})
+	one("GET /staff/{department}/{id}", http.StatusOK, func(ctx context.Context, e item) (item, error) { return staff.Get(ctx, e.Key) })
 	one("PUT /staff/{department}/{id}", http.StatusOK, staff.Replace)
 	mux.HandleFunc("GET /staff/{department}", func(w http.ResponseWriter, r *http.Request) {
 		department := query.PartitionKey.Eq(r.PathValue("department"))
@@ -113,12 +111,11 @@ func main() {
 }
 
 func run(w io.Writer) error {
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
-	// aztables.NewServiceClient(url, credential, &opts), and send by http.ListenAndServe(address, api(staff)).
-	acct := storagetest.Start(nil)
-	var opts aztables.ClientOptions
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(opts) by
+	// aztables.NewServiceClient(url, credential, opts), and send by http.ListenAndServe(address, api(staff)).
+	acct, opts := storagetest.Start(nil), new(aztables.ClientOptions)
 	patterns.Accelerate(&opts.ClientOptions)
-	staff, err := patterns.NewTable[Employee](acct.TablesWith(&opts).NewClient("Staff"), nil)
+	staff, err := patterns.NewTable[Employee](acct.TablesWith(opts).NewClient("Staff"), nil)
 	if err != nil {
 		return err
 	}
