@@ -8,7 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // BulkOptions are the options of [Table.Bulk] and [Store.Bulk]. nil and the zero value select the
@@ -25,16 +25,16 @@ type BulkOptions struct {
 
 type (
 	// BulkProgress counts operations and requests so far.
-	BulkProgress = outcome.BulkProgress
+	BulkProgress = types.BulkProgress
 
 	// BulkReport is the result of [Table.Bulk], whose operations O are of type [Op], or of
 	// [Store.Bulk], whose operations are of type [StoreOp]. Its size grows with the number of
 	// failures, not with the number of operations.
-	BulkReport[O any] = outcome.BulkReport[O]
+	BulkReport[O any] = types.BulkReport[O]
 
 	// BulkFailure is an operation that was not applied. Err matches [ErrOutcomeUnknown] if it
 	// may have been applied.
-	BulkFailure[O any] = outcome.BulkFailure[O]
+	BulkFailure[O any] = types.BulkFailure[O]
 )
 
 // Bulk carries out any number of operations: it groups them by partition, packs them

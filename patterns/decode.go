@@ -12,7 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // rowDecoder decodes replies into items. It is a [fetch.Decoder].
@@ -161,7 +161,7 @@ const unreadETag azcore.ETag = "not read"
 // is not a primary of the Store that reads it, and therefore dropped later.
 func (b *itemBuffer[T]) misfit(err error) error {
 	set := b.decoder.primaries
-	if !errors.As(err, new(*outcome.PropertyError)) || set == nil {
+	if !errors.As(err, new(*types.PropertyError)) || set == nil {
 		return err
 	}
 	r := &txn.Record{Key: keys.Key{Partition: b.meta.PartitionKey, Row: b.meta.RowKey}, Origin: &txn.Origin{Unknown: b.unknown}}

@@ -56,9 +56,9 @@ func TestReturnedErrorsHaveTheExportedTypes(t *testing.T) {
 			what, want, verb string
 			err              error
 		}{
-			{"get", "Error", "*outcome.Error", missing},
-			{"insert", "Error", "*outcome.Error", exists},
-			{"batch", "BatchError", "*outcome.BatchError", stale},
+			{"get", "Error", "*types.Error", missing},
+			{"insert", "Error", "*types.Error", exists},
+			{"batch", "BatchError", "*types.BatchError", stale},
 		} {
 			if got := typeName(c.err); got != c.want {
 				t.Errorf("%s: a type switch finds %s, want %s", c.what, got, c.want)

@@ -3,7 +3,7 @@ package patterns
 import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // The outcomes that a caller acts on. Match them with [errors.Is]; the SDK's
@@ -94,23 +94,23 @@ var (
 	ErrBadView = azerr.ErrBadView
 )
 
-// The errors with details, for [errors.As] or a type switch. Package outcome documents their fields.
+// The errors with details, for [errors.As] or a type switch. Package types documents their fields.
 type (
 	// Error is a request that the service refused, or that got no response.
-	Error = outcome.Error
+	Error = types.Error
 
 	// PropertyError is a property that cannot be stored, or cannot be read into its field.
-	PropertyError = outcome.PropertyError
+	PropertyError = types.PropertyError
 
 	// BatchError is a transaction that was not carried out, and the operation that was the reason.
-	BatchError = outcome.BatchError
+	BatchError = types.BatchError
 
 	// ViewError is an error that a view caused, or that concerns only the rows of one view.
-	ViewError = outcome.ViewError
+	ViewError = types.ViewError
 
 	// DuplicateError means that the row which a view implies belongs to another owner.
-	DuplicateError = outcome.DuplicateError
+	DuplicateError = types.DuplicateError
 
 	// ViewMismatchError means that the entity was written by a program with another set of views.
-	ViewMismatchError = outcome.ViewMismatchError
+	ViewMismatchError = types.ViewMismatchError
 )

@@ -9,7 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // StoreBatch is a transaction over several entities of one partition of a [Store] and the
@@ -124,7 +124,7 @@ func (b *storeBatch) add(op storeOp) {
 	}
 	in, err := op.intent(b.engine)
 	if err != nil {
-		b.err = &outcome.BatchError{Index: len(b.ops), Op: op.name, Key: in.Key, Err: err}
+		b.err = &types.BatchError{Index: len(b.ops), Op: op.name, Key: in.Key, Err: err}
 		return
 	}
 	b.ops = append(b.ops, op)
@@ -144,7 +144,7 @@ func (b *storeBatch) commit(ctx context.Context) ([]txn.Record, error) {
 	for i := range b.ops {
 		var err error
 		if ins[i], err = b.ops[i].intent(b.engine); err != nil { // a value has changed since Add
-			return nil, &outcome.BatchError{Index: i, Op: b.ops[i].name, Key: ins[i].Key, Err: err}
+			return nil, &types.BatchError{Index: i, Op: b.ops[i].name, Key: ins[i].Key, Err: err}
 		}
 		ins[i].IfExists = false
 	}
@@ -156,9 +156,9 @@ func (b *storeBatch) commit(ctx context.Context) ([]txn.Record, error) {
 		b.err = ErrCommitted
 		return records, nil
 	}
-	failed := new(outcome.BatchError)
+	failed := new(types.BatchError)
 	if !errors.As(err, &failed) {
-		failed = &outcome.BatchError{Op: ins[0].Op, Key: ins[0].Key, Err: err}
+		failed = &types.BatchError{Op: ins[0].Op, Key: ins[0].Key, Err: err}
 	}
 	if errors.Is(err, ErrOutcomeUnknown) {
 		b.err = failed

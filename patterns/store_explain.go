@@ -4,32 +4,32 @@ import (
 	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/outbox"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 type (
 	// Explanation is how a [Store] carries out an operation if nothing fails and no other client
 	// interferes. Print it: it reads like a database's EXPLAIN. The verb %+v also prints the rows' keys.
-	Explanation = outcome.Explanation
+	Explanation = types.Explanation
 
 	// Step is a part of an operation. It begins when the step before it has ended.
-	Step = outcome.Step
+	Step = types.Step
 
 	// StepRow is a row that a step reads or writes.
-	StepRow = outcome.StepRow
+	StepRow = types.StepRow
 
 	// When is how a step relates to the change of the primary: [Before], [Atomic] or [Eventual].
-	When = outcome.When
+	When = types.When
 
 	// PlanError is an operation that was refused because its transaction would exceed a limit.
 	// Nothing was written. It has the plan.
-	PlanError = outcome.PlanError
+	PlanError = types.PlanError
 )
 
 const (
-	Before   = outcome.Before   // executed first; it changes no entity
-	Atomic   = outcome.Atomic   // one transaction: all of it is applied or nothing
-	Eventual = outcome.Eventual // executed immediately afterwards; after a crash, by a worker
+	Before   = types.Before   // executed first; it changes no entity
+	Atomic   = types.Atomic   // one transaction: all of it is applied or nothing
+	Eventual = types.Eventual // executed immediately afterwards; after a crash, by a worker
 )
 
 // Explain returns what op would do, without a request.

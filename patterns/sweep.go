@@ -3,19 +3,19 @@ package patterns
 import (
 	"context"
 
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 type (
 	// SweepOptions are the options of [Store.Sweep]. nil and the zero value select the
 	// defaults.
-	SweepOptions = outcome.SweepOptions
+	SweepOptions = types.SweepOptions
 
 	// SweepReport is what a sweep found and did; after a dry run, what it would do.
-	SweepReport = outcome.SweepReport
+	SweepReport = types.SweepReport
 
 	// SweepFailure is a row that could not be processed.
-	SweepFailure = outcome.SweepFailure
+	SweepFailure = types.SweepFailure
 )
 
 // Sweep completes operations whose message was lost, has expired, or was never put, because

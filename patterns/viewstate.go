@@ -4,12 +4,12 @@ import (
 	"context"
 
 	"github.com/azpatterns/azpatterns/internal/outbox"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // ViewState is what the table records about the state of a view: [ViewBuilding], [ViewReady],
 // [ViewRetiring], or nothing.
-type ViewState = outcome.ViewState
+type ViewState = types.ViewState
 
 // The states of a view.
 const (

@@ -7,7 +7,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // assign fills the struct v and m from toks.
@@ -76,7 +76,7 @@ func (d *decoder) assignMeta(m *Meta) (err error) {
 			at, ok = parseDateTime(d.unescaped(t))
 		}
 		if !ok {
-			return &outcome.PropertyError{Property: timestampName, Want: DateTime.String(), Got: t.describe(d.data[t.start:t.end])}
+			return &types.PropertyError{Property: timestampName, Want: DateTime.String(), Got: t.describe(d.data[t.start:t.end])}
 		}
 	}
 	m.Timestamp = at
@@ -158,5 +158,5 @@ func (d *decoder) textOf(name string, t *token) (string, error) {
 			return text, nil
 		}
 	}
-	return "", &outcome.PropertyError{Property: name, Want: String.String(), Got: t.describe(d.data[t.start:t.end])}
+	return "", &types.PropertyError{Property: name, Want: String.String(), Got: t.describe(d.data[t.start:t.end])}
 }

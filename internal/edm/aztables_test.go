@@ -11,7 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/google/uuid"
 
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // These tests show that the faults of aztables v1.4.1 in writing and reading values do not
@@ -122,7 +122,7 @@ func TestNaNAndInfinitiesAreStored(t *testing.T) {
 func TestInvalidUTF8IsRefused(t *testing.T) {
 	for _, text := range []string{"\xff", "a\xc3", "\xed\xa0\x80", strings.Repeat("x", 40) + "\x80"} {
 		_, err := appendRow(t, &struct{ S string }{text}, Envelope{})
-		var e *outcome.PropertyError
+		var e *types.PropertyError
 		if !errors.As(err, &e) || e.Property != "S" || e.Want != "UTF-8" {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -209,7 +209,7 @@ func TestDateTimeOffsetsAndYears(t *testing.T) {
 		t.Errorf("%v %v", got, err)
 	}
 	_, _, _, err = decode[row](t, `{"T@odata.type":"Edm.DateTime","T":""}`)
-	var e *outcome.PropertyError
+	var e *types.PropertyError
 	if !errors.As(err, &e) || e.Property != "T" {
 		t.Error(err)
 	}

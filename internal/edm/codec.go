@@ -86,7 +86,7 @@ type Field struct {
 //	pointers to these                    the same; nil is omitted
 //
 // When a row is read, a value of another property type than the field's is a
-// *outcome.PropertyError, with these exceptions. Integer fields accept Edm.Int32 and Edm.Int64 if
+// *types.PropertyError, with these exceptions. Integer fields accept Edm.Int32 and Edm.Int64 if
 // the value is in range. Float fields accept Edm.Int32. Fields of types that are text in
 // JSON, except int64, accept Edm.String, because clients that do not annotate store them
 // so; aztables.EDMInt64 does too. A json.Number, and a type with both kinds of methods, accepts
@@ -96,14 +96,14 @@ type Field struct {
 // Each of these can be declared as another type: integers as Edm.Int32, Edm.Int64, Edm.Double and
 // Edm.String; strings as a type that is text in JSON, but not a json.Number; the others as Edm.String, in the form
 // of encoding/json. A field with a declared type is always written as this type. A value that
-// the type cannot represent is a *outcome.PropertyError.
+// the type cannot represent is a *types.PropertyError.
 //
 // If the Unknown of the read is passed to Append, what has not changed since is written as it was
 // read:
 //
 //   - A property that was read with another type than the field's, and whose type is not declared,
 //     is written with the type that it had, also if its value has changed. An integer that an
-//     Edm.Int32 cannot represent is then a *outcome.PropertyError, so that the property's type never changes
+//     Edm.Int32 cannot represent is then a *types.PropertyError, so that the property's type never changes
 //     unnoticed. So is a json.Number that an Edm.Int64 cannot represent. A float64 or json.Number that
 //     was stored as an Edm.Int32 becomes an Edm.Double if it is not whole, and a json.Number an
 //     Edm.Int64 if it needs 64 bits.
@@ -128,7 +128,7 @@ type Field struct {
 // If a struct has a string field X and a string field tagged json:"X@odata.type", X is written as
 // the type that the latter names. The same holds for a map with a value X and a text with the key
 // "X@odata.type": a text X is that of the named type, a number X must be one that the type can
-// represent, and a value of another type is a *outcome.PropertyError. Such a key without X has no effect.
+// represent, and a value of another type is a *types.PropertyError. Such a key without X has no effect.
 //
 // Values in maps, including those for unknown properties, are read as string, bool, int32, int64,
 // float64, time.Time, []byte and [16]byte; for the Properties of an aztables.EDMEntity, as the EDM

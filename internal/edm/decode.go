@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // DecodeEntity reads the body of one entity into *dst, a value of the codec's type that
@@ -19,7 +19,7 @@ import (
 // changed. Rows written by other clients can be read too: see Codec.
 //
 // Errors are a *MalformedError for text that is not valid JSON or not an entity, which
-// includes duplicate properties, and a *outcome.PropertyError for a value that its field cannot
+// includes duplicate properties, and a *types.PropertyError for a value that its field cannot
 // store. dst may then be partly filled.
 func (c *Codec) DecodeEntity(body []byte, dst any, m *Meta, unknown *Unknown) error {
 	d := c.decoder(body)
@@ -71,7 +71,7 @@ func (c *Codec) DecodeWritten(body []byte, dst any, m *Meta, unknown *Unknown) e
 	}
 	for _, slot := range d.unknown {
 		if t := &d.toks[slot]; !d.exact(t) {
-			return &outcome.PropertyError{Property: d.names[int(slot)-d.plan.slots], Want: "a value that its type represents exactly", Got: "another one"}
+			return &types.PropertyError{Property: d.names[int(slot)-d.plan.slots], Want: "a value that its type represents exactly", Got: "another one"}
 		}
 	}
 	return d.store(dst, m, unknown)

@@ -16,7 +16,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/google/uuid"
 
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // codecOf returns the codec of T.
@@ -177,7 +177,7 @@ func TestDecodeNamesThePropertyThatDoesNotFit(t *testing.T) {
 		{`"Timestamp":0`, "Timestamp", "Edm.DateTime", "Edm.Int32"},
 	} {
 		_, _, _, err := decode[everything](t, m+c.body+`}`)
-		var e *outcome.PropertyError
+		var e *types.PropertyError
 		if !errors.As(err, &e) {
 			t.Errorf("%s: %v", c.body, err)
 			continue

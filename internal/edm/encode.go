@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // An encoder writes one row. It is on the stack of Append.
@@ -29,7 +29,7 @@ type encoder struct {
 const maxShort = 36
 
 // Append appends *entity as one JSON object: the keys, its properties, e.Unknown and the
-// stamp. entity is a non-nil pointer to the codec's type. Append returns a *outcome.PropertyError
+// stamp. entity is a non-nil pointer to the codec's type. Append returns a *types.PropertyError
 // for everything that the service would refuse. The error matches ErrTooLarge at a size
 // limit: 252 properties, 32,768 UTF-16 units of a string, 64 KiB of a binary value, 1 MiB
 // of the entity. Keys are only checked to be UTF-8. On error Append returns dst unchanged. A
@@ -161,7 +161,7 @@ func (w *encoder) keys(pk, rk string) error {
 func (w *encoder) key(name, text string) error {
 	units, ok := w.quote(text)
 	if !ok {
-		return &outcome.PropertyError{Property: name, Want: "UTF-8", Got: "other bytes"}
+		return &types.PropertyError{Property: name, Want: "UTF-8", Got: "other bytes"}
 	}
 	w.sizer.size.Bytes += 2 * units
 	return nil
@@ -246,7 +246,7 @@ func (w *encoder) annotatedText(f *field, value, annotation string) error {
 	text := []byte(value)
 	typed := field{tagOptions: tagOptions{name: f.name}, nameSize: f.nameSize, edm: edm}
 	typed.prefix, _ = prefixes(f.name, edm)
-	bad := &outcome.PropertyError{Property: f.name, Want: edm.String(), Got: "other text"}
+	bad := &types.PropertyError{Property: f.name, Want: edm.String(), Got: "other text"}
 	switch edm {
 	case Int64:
 		if i, ok := parseInt(text); ok {

@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 func appendRow(t testing.TB, entity any, e Envelope) (string, error) {
@@ -254,7 +254,7 @@ func TestAppendNamesThePropertyThatCannotBeStored(t *testing.T) {
 			continue
 		}
 		out, err := codec.Append(dst, c.entity, Envelope{PartitionKey: "p", RowKey: "r"})
-		var e *outcome.PropertyError
+		var e *types.PropertyError
 		if !errors.As(err, &e) || e.Property != c.property || errors.Is(err, azerr.ErrTooLarge) != c.tooLarge {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -268,7 +268,7 @@ func TestAppendNamesThePropertyThatCannotBeStored(t *testing.T) {
 	}
 	for name, e := range map[string]Envelope{"PartitionKey": {PartitionKey: "\xff"}, "RowKey": {RowKey: "\xff"}, "azp_stamp": {Stamp: "\xff"}} {
 		_, err := appendRow(t, &empty{}, e)
-		var p *outcome.PropertyError
+		var p *types.PropertyError
 		if !errors.As(err, &p) || p.Property != name {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // field writes one property. v is addressable.
@@ -32,7 +32,7 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 	case shapeUint:
 		u := v.Uint()
 		if u > math.MaxInt64 {
-			return &outcome.PropertyError{Property: f.name, Want: Int64.String(), Got: "a number over 1<<63-1"}
+			return &types.PropertyError{Property: f.name, Want: Int64.String(), Got: "a number over 1<<63-1"}
 		}
 		return w.number(f, int64(u))
 	case shapeFloat:
@@ -50,7 +50,7 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 	case shapeEDMGUID:
 		var g [16]byte
 		if !parseGUID(&g, []byte(v.String())) {
-			return &outcome.PropertyError{Property: f.name, Want: Guid.String(), Got: "other text"}
+			return &types.PropertyError{Property: f.name, Want: Guid.String(), Got: "other text"}
 		}
 		write(w, f.prefix)
 		w.guid(f, &g)
@@ -63,7 +63,7 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 	case shapeJSON:
 		text, err := json.Marshal(v.Interface())
 		if err != nil {
-			return &outcome.PropertyError{Property: f.name, Want: "JSON of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
+			return &types.PropertyError{Property: f.name, Want: "JSON of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
 		}
 		write(w, f.prefix)
 		return w.text(f, string(text))
@@ -75,7 +75,7 @@ func (w *encoder) field(f *field, v reflect.Value) error {
 func (w *encoder) text(f *field, s string) error {
 	units, ok := w.quote(s)
 	if !ok {
-		return &outcome.PropertyError{Property: f.name, Want: "UTF-8", Got: "other bytes"}
+		return &types.PropertyError{Property: f.name, Want: "UTF-8", Got: "other bytes"}
 	}
 	if units > maxTextUnits && !w.unlimited {
 		if w.split != nil {
@@ -143,7 +143,7 @@ func (w *encoder) double(f *field, v float64) error {
 	}
 	if f.edm == String {
 		if special != "" {
-			return &outcome.PropertyError{Property: f.name, Want: "a finite number", Got: special[1 : len(special)-1]}
+			return &types.PropertyError{Property: f.name, Want: "a finite number", Got: special[1 : len(special)-1]}
 		}
 		write(w, f.prefix)
 		w.scalar(f, appendFloat(w.short[:0], v, f.bits))
@@ -196,7 +196,7 @@ func (w *encoder) dateTime(f *field, t time.Time) error {
 	}
 	text, ok := appendDateTime(w.short[:0], t)
 	if !ok {
-		return &outcome.PropertyError{Property: f.name, Want: "a year from 1601 to 9999", Got: "a year outside it"}
+		return &types.PropertyError{Property: f.name, Want: "a year from 1601 to 9999", Got: "a year outside it"}
 	}
 	write(w, f.prefix)
 	w.quoted(text)
@@ -245,7 +245,7 @@ func (w *encoder) marshaled(f *field, v reflect.Value) error {
 		text, err = m.MarshalText()
 	}
 	if err != nil {
-		return &outcome.PropertyError{Property: f.name, Want: "text of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
+		return &types.PropertyError{Property: f.name, Want: "text of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
 	}
 	write(w, f.prefix)
 	return w.text(f, string(text))
@@ -345,7 +345,7 @@ func scalarType(t reflect.Type) (edm Type) {
 func (w *encoder) jsonScalar(f *field, v reflect.Value) error {
 	text, err := json.Marshal(v.Addr().Interface())
 	if err != nil {
-		return &outcome.PropertyError{Property: f.name, Want: "JSON of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
+		return &types.PropertyError{Property: f.name, Want: "JSON of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
 	}
 	var t token
 	s := scanner{data: text}
@@ -369,5 +369,5 @@ func (w *encoder) jsonScalar(f *field, v reflect.Value) error {
 		}
 		return w.mapValue(f.name, string(raw))
 	}
-	return &outcome.PropertyError{Property: f.name, Want: "a string, a number or a boolean as JSON of " + f.typ.String(), Got: "nested JSON"}
+	return &types.PropertyError{Property: f.name, Want: "a string, a number or a boolean as JSON of " + f.typ.String(), Got: "nested JSON"}
 }

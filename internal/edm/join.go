@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // StoredRows are the rows of one or more entities as they were read, to be joined into
@@ -193,7 +193,7 @@ type JoinSpec struct {
 // names are dropped. Fields and map entries for keys, ETag and Timestamp stay empty;
 // SetKeys sets the keys. The codec must be from SplitCodecFor.
 //
-// A missing piece is a *outcome.PropertyError. Join does not change g.
+// A missing piece is a *types.PropertyError. Join does not change g.
 func (c *Codec) Join(g *StoredRows, spec JoinSpec, dst any, unknown *Unknown) error {
 	d := c.decoder(g.data)
 	defer c.release(d)
@@ -272,13 +272,13 @@ func (d *decoder) joinPieces(splits map[string]int) error {
 				joined = *t
 			}
 			if t == nil || t.kind != tokString || t.edm != first.edm {
-				return &outcome.PropertyError{Property: name, Want: "all its pieces", Got: "another number of them", Err: azerr.ErrBadReply}
+				return &types.PropertyError{Property: name, Want: "all its pieces", Got: "another number of them", Err: azerr.ErrBadReply}
 			}
 			d.data = append(d.data, d.data[t.start:t.end]...)
 			joined.escaped = joined.escaped || t.escaped
 		}
 		if uint64(len(d.data)) > maxBody {
-			return &outcome.PropertyError{Property: name, Want: "less than 2 GiB", Got: "more", Err: azerr.ErrTooLarge}
+			return &types.PropertyError{Property: name, Want: "less than 2 GiB", Got: "more", Err: azerr.ErrTooLarge}
 		}
 		joined.start, joined.end = uint32(start), uint32(len(d.data))
 		d.data = append(d.data, '"')

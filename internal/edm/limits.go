@@ -7,7 +7,7 @@ import (
 	"unicode"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Limits of one entity.
@@ -77,7 +77,7 @@ func (s *sizer) count(name propertyName, n int) {
 // nameSize returns what a property counts without its value.
 func nameSize[S string | []byte](name S) int { return propertyOverhead + 2*utf16Length(name) }
 
-func (s *sizer) check() *outcome.PropertyError {
+func (s *sizer) check() *types.PropertyError {
 	if s.size.Properties > maxProperties {
 		return tooLarge(s.excess.String(), "at most 252 properties", s.size.Properties)
 	}
@@ -87,8 +87,8 @@ func (s *sizer) check() *outcome.PropertyError {
 	return nil
 }
 
-func tooLarge(name, want string, got int) *outcome.PropertyError {
-	return &outcome.PropertyError{Property: name, Want: want, Got: strconv.Itoa(got), Err: azerr.ErrTooLarge}
+func tooLarge(name, want string, got int) *types.PropertyError {
+	return &types.PropertyError{Property: name, Want: want, Got: strconv.Itoa(got), Err: azerr.ErrTooLarge}
 }
 
 var (

@@ -6,7 +6,7 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // literals are fields that encoding/json writes as numbers and booleans, and that can be text too.
@@ -97,7 +97,7 @@ func TestANumberThatCanBeTextIsWrittenAsEncodingJSONWritesIt(t *testing.T) {
 	}
 	for _, invalid := range []json.Number{"abc", " 1", "1.", "0x1", "NaN", "1e999"} {
 		_, err := c.Append(nil, &literals{N: invalid}, Envelope{PartitionKey: "p", RowKey: "r"})
-		if e := new(outcome.PropertyError); !errors.As(err, &e) || e.Property != "N" {
+		if e := new(types.PropertyError); !errors.As(err, &e) || e.Property != "N" {
 			t.Errorf("%q: %v", invalid, err)
 		}
 	}
@@ -147,7 +147,7 @@ func TestANumberThatCanBeTextIsReadFromWhatOtherProgramsStore(t *testing.T) {
 		`,"N@odata.type":"Edm.Binary","N":"1234"`, `,"Big":1.5`, `,"Big":"x"`, `,"Big@odata.type":"Edm.Int64","Big":"x"`} {
 		var v literals
 		err := c.DecodeEntity([]byte(`{"odata.metadata":"x","PartitionKey":"p","RowKey":"r"`+member+`}`), &v, nil, nil)
-		if e := new(outcome.PropertyError); !errors.As(err, &e) {
+		if e := new(types.PropertyError); !errors.As(err, &e) {
 			t.Errorf("%s: %v", member, err)
 		}
 	}
@@ -163,7 +163,7 @@ func TestAnIntegerThatItsStoredTypeCannotRepresentIsAnError(t *testing.T) {
 		}
 		v.Big = bigInt("123456789012345678901234567890")
 		_, err := c.Append(nil, &v, Envelope{PartitionKey: "p", RowKey: "r", Unknown: &u})
-		if e := new(outcome.PropertyError); !errors.As(err, &e) || e.Property != "Big" {
+		if e := new(types.PropertyError); !errors.As(err, &e) || e.Property != "Big" {
 			t.Errorf("%s: %v", member, err)
 		}
 	}
@@ -179,7 +179,7 @@ func TestANumberThatAStoredInt64CannotRepresentIsAnError(t *testing.T) {
 	for _, n := range []json.Number{"1.5", "9223372036854775808", "1e300"} {
 		v.N = n
 		_, err := c.Append(nil, &v, Envelope{PartitionKey: "p", RowKey: "r", Unknown: &u})
-		if e := new(outcome.PropertyError); !errors.As(err, &e) || e.Property != "N" {
+		if e := new(types.PropertyError); !errors.As(err, &e) || e.Property != "N" {
 			t.Errorf("%s: %v", n, err)
 		}
 	}

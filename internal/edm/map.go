@@ -11,7 +11,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // mapValue writes a property of a map. Nil is omitted.
@@ -72,7 +72,7 @@ func (w *encoder) anyValue(name string, value any) error {
 	v := reflect.ValueOf(value)
 	f := field{tagOptions: tagOptions{name: name}, typ: v.Type()}
 	if reason := f.resolve(); reason != "" {
-		return &outcome.PropertyError{Property: name, Want: "a type of property", Got: v.Type().String()}
+		return &types.PropertyError{Property: name, Want: "a type of property", Got: v.Type().String()}
 	}
 	addressable := reflect.New(v.Type()).Elem()
 	addressable.Set(v)
@@ -146,7 +146,7 @@ func (d *decoder) goValue(name string, t *token, sdkTypes bool) (any, error) {
 	} else if t.edm != 0 && t.edm != edmUnknown {
 		want = t.edm.String()
 	}
-	return nil, &outcome.PropertyError{Property: name, Want: want, Got: got}
+	return nil, &types.PropertyError{Property: name, Want: want, Got: got}
 }
 
 // unknownMap returns the map in v for the properties that have no field, nil if the type
@@ -242,7 +242,7 @@ func (w *encoder) mapProperty(p *plan, m map[string]any, name string, reserved b
 		reason = "the struct has a field of this name"
 	}
 	if reason != "" {
-		return &outcome.PropertyError{Property: name, Want: "another name", Got: reason}
+		return &types.PropertyError{Property: name, Want: "another name", Got: reason}
 	}
 	// A map may contain a value and its annotation, as JSON does.
 	value, annotation := m[name], m[name+annotationSuffix]
@@ -268,7 +268,7 @@ func (w *encoder) annotatedValue(name string, value any, annotation string) erro
 		return err
 	}
 	if is := goType(value); edm == edmUnknown || is != 0 && is != edm {
-		return &outcome.PropertyError{Property: name, Want: "a value of the annotated type", Got: annotation + " with another one"}
+		return &types.PropertyError{Property: name, Want: "a value of the annotated type", Got: annotation + " with another one"}
 	}
 	return w.mapValue(name, value)
 }
@@ -306,7 +306,7 @@ func fromJSON(name string, value any, edm Type, texts bool) (any, error) {
 	case json.Number:
 		n, ok := numberAs(v, edm)
 		if !ok {
-			return nil, &outcome.PropertyError{Property: name, Want: "a number in the range of a property type", Got: "another json.Number"}
+			return nil, &types.PropertyError{Property: name, Want: "a number in the range of a property type", Got: "another json.Number"}
 		}
 		return n, nil
 	case float64:

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // A SplitSpec describes how Codec.Split distributes an entity over rows.
@@ -256,7 +256,7 @@ func (s *SplitEntity) Clear(name string, piece int) {
 }
 
 // AppendRow appends one row as a JSON object: its keys, properties and note. If the row is
-// over a limit, the error is a *outcome.PropertyError. It names property number 253, or the largest
+// over a limit, the error is a *types.PropertyError. It names property number 253, or the largest
 // property if the row has more than 1 MiB.
 func (s *SplitEntity) AppendRow(dst []byte, row int, pk, rk, note string) ([]byte, error) {
 	r := &s.rows[row]
@@ -271,7 +271,7 @@ func (s *SplitEntity) AppendRow(dst []byte, row int, pk, rk, note string) ([]byt
 		units, ok := w.quote(note)
 		switch {
 		case !ok:
-			return dst, &outcome.PropertyError{Property: s.spec.Note, Want: "UTF-8", Got: "other bytes"}
+			return dst, &types.PropertyError{Property: s.spec.Note, Want: "UTF-8", Got: "other bytes"}
 		case units > maxTextUnits:
 			return dst, tooLarge(s.spec.Note, wantText, units)
 		}

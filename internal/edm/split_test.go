@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // splitAndJoin splits an entity over rows and joins it from a page of them.
@@ -145,7 +145,7 @@ func TestJoinRefusesIncompleteEntities(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	var p *outcome.PropertyError
+	var p *types.PropertyError
 	var g StoredRows
 	_ = g.AddPage([]byte(`{"value":[{"odata.etag":"\"e\"","A":"x"}]}`))
 	var got map[string]any

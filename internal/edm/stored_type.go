@@ -11,7 +11,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // A storedType is a property that was read with another type than its field has, or that the row
@@ -92,7 +92,7 @@ func (u *Unknown) OnlyFields() Unknown { return Unknown{notes: u.notes} }
 
 // unfit returns the error for a value that the type of its property cannot represent.
 func (f *field) unfit() error {
-	e := &outcome.PropertyError{Property: f.name, Want: f.edm.String(), Got: "a number out of its range"}
+	e := &types.PropertyError{Property: f.name, Want: f.edm.String(), Got: "a number out of its range"}
 	if f.kept {
 		e.Want += ", as the row stores it (a tag such as `table:\",int64\"` changes the type)"
 	}
@@ -133,7 +133,7 @@ func (w *encoder) timeText(f *field, t time.Time) error {
 	}
 	text, err := t.MarshalText()
 	if err != nil {
-		return &outcome.PropertyError{Property: f.name, Want: "a year from 0 to 9999", Got: "a year outside it"}
+		return &types.PropertyError{Property: f.name, Want: "a year from 0 to 9999", Got: "a year outside it"}
 	}
 	w.dst = append(w.dst, f.prefix...)
 	return w.text(f, string(text))
@@ -188,12 +188,12 @@ func (w *encoder) literal(f *field, v reflect.Value) error {
 	text, err := json.Marshal(v.Addr().Interface())
 	if v.Type() == numberType {
 		if err != nil { // it contains the text
-			return &outcome.PropertyError{Property: f.name, Want: "a number", Got: "other text"}
+			return &types.PropertyError{Property: f.name, Want: "a number", Got: "other text"}
 		}
 		return w.jsonNumber(f, text)
 	}
 	if err != nil {
-		return &outcome.PropertyError{Property: f.name, Want: "JSON of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
+		return &types.PropertyError{Property: f.name, Want: "JSON of " + f.typ.String(), Got: "an error of its marshaler", Err: err}
 	}
 	switch c := text[0]; {
 	case c == 'n':

@@ -1,6 +1,6 @@
 package edm
 
-import "github.com/azpatterns/azpatterns/patterns/outcome"
+import "github.com/azpatterns/azpatterns/patterns/types"
 
 // Type is a property type of the Table service.
 // https://learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations#property-types-in-a-json-feed
@@ -100,7 +100,7 @@ func (t *token) describe(raw []byte) string {
 // mismatch returns the error for a value that its field cannot store.
 func (d *decoder) mismatch(f *field, t *token) error {
 	raw := d.data[t.start:t.end]
-	e := &outcome.PropertyError{Property: f.name, Want: f.edm.String(), Got: t.describe(raw)}
+	e := &types.PropertyError{Property: f.name, Want: f.edm.String(), Got: t.describe(raw)}
 	edm := t.wireType(raw)
 	switch {
 	case t.kind == tokString && t.escaped && !pairedSurrogates(raw):

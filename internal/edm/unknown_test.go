@@ -12,7 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // fullRow has a property of every type, annotated as the service annotates.
@@ -215,7 +215,7 @@ func TestMapsStorePropertiesWithoutAField(t *testing.T) {
 	for _, bad := range []string{`{"A":{}}`, `{"A":[1]}`, `{"A@odata.type":"Edm.Foo","A":"x"}`, `{"A@odata.type":"Edm.Int64","A":"x"}`, `{"A@odata.type":"Edm.Int32","A":4294967296}`,
 		`{"A@odata.type":"Edm.Guid","A":"x"}`, `{"A@odata.type":"Edm.Binary","A":"*"}`, `{"A@odata.type":"Edm.DateTime","A":5}`, `{"A":1e999}`, `{"A":"\udc00"}`} {
 		_, _, _, err := decode[map[string]any](t, bad)
-		var e *outcome.PropertyError
+		var e *types.PropertyError
 		if !errors.As(err, &e) || e.Property != "A" {
 			t.Errorf("%s: %v", bad, err)
 		}

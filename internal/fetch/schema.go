@@ -6,7 +6,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -79,7 +79,7 @@ func (s *Source) selection(names []string) ([]string, error) {
 			continue
 		}
 		if !s.has(name) {
-			return nil, &outcome.PropertyError{Property: name, Want: "a property of the type", Got: "an unknown name"}
+			return nil, &types.PropertyError{Property: name, Want: "a property of the type", Got: "an unknown name"}
 		}
 		selected = append(selected, name)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -78,7 +78,7 @@ func NewSource(client *wire.Client, codec *edm.Codec) *Source {
 // Project returns the Source of the same table that requests only the properties of
 // codec's type, and no metadata if the type needs none; see [edm.Codec.Bare]. These must be
 // properties of s, with the same property types, or else the error is an
-// [*outcome.PropertyError]. Filters may name what those of s may name.
+// [*types.PropertyError]. Filters may name what those of s may name.
 func (s *Source) Project(codec *edm.Codec) (*Source, error) {
 	p := &Source{client: s.client, schema: s.schema, codec: codec, system: systemProperties}
 	if codec.Open() {
@@ -92,7 +92,7 @@ func (s *Source) Project(codec *edm.Codec) (*Source, error) {
 	for _, f := range codec.Fields() {
 		have, ok := s.schema[f.Name]
 		if s.schema != nil && (!ok || have != queryTypes[f.EDM]) {
-			return nil, &outcome.PropertyError{Property: f.Name, Want: "a property of the table's type", Got: f.EDM.String()}
+			return nil, &types.PropertyError{Property: f.Name, Want: "a property of the table's type", Got: f.EDM.String()}
 		}
 		p.only = append(p.only, f.Name)
 	}

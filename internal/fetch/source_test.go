@@ -6,7 +6,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -59,7 +59,7 @@ func TestProjectRefusesPropertiesThatTheRowsDoNotHave(t *testing.T) {
 	_, mistyped := s.Project(codecOf[struct{ N int64 }](t))
 	_, unknown := s.Plan(query.Filter{}, &Options{Select: []string{"Missing"}, Allow: query.TableScan})
 	for _, err := range []error{missing, mistyped, unknown} {
-		var p *outcome.PropertyError
+		var p *types.PropertyError
 		if !errors.As(err, &p) {
 			t.Error(err)
 		}

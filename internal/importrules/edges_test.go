@@ -108,7 +108,7 @@ var edges = map[string][]string{
 		"query",
 	},
 	"internal/bench/report": {"internal/bench"},
-	"internal/edm":          {"internal/azerr", "internal/jsonmerge", "patterns/outcome"},
+	"internal/edm":          {"internal/azerr", "internal/jsonmerge", "patterns/types"},
 	"internal/fetch": {
 		"internal/azerr",
 		"internal/calls",
@@ -116,7 +116,7 @@ var edges = map[string][]string{
 		"internal/pages",
 		"internal/wire",
 		"keys",
-		"patterns/outcome",
+		"patterns/types",
 		"query",
 	},
 	"internal/harness": {
@@ -140,11 +140,11 @@ var edges = map[string][]string{
 		"internal/view",
 		"internal/wire",
 		"keys",
-		"patterns/outcome",
+		"patterns/types",
 		"query",
 	},
-	"internal/pages":  {"internal/azerr", "internal/sdkerr", "patterns/outcome"},
-	"internal/sdkerr": {"internal/azerr", "patterns/outcome"},
+	"internal/pages":  {"internal/azerr", "internal/sdkerr", "patterns/types"},
+	"internal/sdkerr": {"internal/azerr", "patterns/types"},
 	"internal/target": {"keys", "query"},
 	"internal/txn": {
 		"internal/azerr",
@@ -153,9 +153,9 @@ var edges = map[string][]string{
 		"internal/sdkerr",
 		"internal/wire",
 		"keys",
-		"patterns/outcome",
+		"patterns/types",
 	},
-	"internal/view": {"internal/azerr", "internal/edm", "internal/txn", "internal/wire", "keys", "patterns/outcome"},
+	"internal/view": {"internal/azerr", "internal/edm", "internal/txn", "internal/wire", "keys", "patterns/types"},
 	"internal/widerow": {
 		"internal/azerr",
 		"internal/calls",
@@ -164,7 +164,7 @@ var edges = map[string][]string{
 		"internal/txn",
 		"internal/wire",
 		"keys",
-		"patterns/outcome",
+		"patterns/types",
 		"query",
 	},
 	"internal/wire": {
@@ -174,7 +174,7 @@ var edges = map[string][]string{
 		"internal/limit",
 		"internal/pages",
 		"internal/sdkerr",
-		"patterns/outcome",
+		"patterns/types",
 	},
 	"keys": {"internal/azerr"},
 	"patterns": {
@@ -190,7 +190,7 @@ var edges = map[string][]string{
 		"internal/view",
 		"internal/wire",
 		"keys",
-		"patterns/outcome",
+		"patterns/types",
 		"query",
 	},
 	"patterns/access":      {"keys"},
@@ -245,7 +245,6 @@ var edges = map[string][]string{
 	},
 	"patterns/logdata": {"internal/azerr", "internal/calls", "internal/pages", "internal/sdkerr", "patterns"},
 	"patterns/logtail": {"internal/azerr", "internal/calls", "internal/pages", "internal/sdkerr", "keys", "patterns", "query"},
-	"patterns/outcome": {"internal/azerr", "keys"},
 	"patterns/regions": {"internal/azerr", "internal/fetch", "internal/limit", "internal/pages", "keys", "patterns", "query"},
 	"patterns/reindex": {
 		"internal/azerr",
@@ -341,6 +340,7 @@ var edges = map[string][]string{
 		"patterns/storagetest/internal/reply",
 		"patterns/storagetest/internal/request",
 	},
+	"patterns/types":      {"internal/azerr", "keys"},
 	"patterns/wideentity": {"internal/widerow", "keys", "patterns"},
 	"query":               {"internal/azerr", "keys"},
 }

@@ -50,7 +50,7 @@ var heavy = map[string][]string{
 }
 
 // pure are the packages that link nothing of the SDK.
-var pure = []string{"internal/azerr", "keys", "patterns/outcome", "query"}
+var pure = []string{"internal/azerr", "keys", "patterns/types", "query"}
 
 // maxFiles is the largest number of Go files of a package, without its tests.
 const maxFiles = 25

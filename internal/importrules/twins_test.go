@@ -13,7 +13,7 @@ import (
 )
 
 // twins are exported structs with the same fields in patterns/... and in internal/..., by package, with the reason for
-// the second one. All others exist once: in patterns/outcome if both need them.
+// the second one. All others exist once: in patterns/types if both need them.
 var twins = map[string]string{
 	"patterns/heat.Figure internal/edm.Text":                         "another thing that has a name and a value",
 	"patterns.CopySpec internal/view.CopySpec":                       "what defines a view has not been moved to a package below the engine",
@@ -37,7 +37,7 @@ func TestNoTypeExistsTwice(t *testing.T) {
 	found := twinsOf(public, internal)
 	for _, pair := range found {
 		if twins[pair] == "" {
-			t.Errorf("%s: two structs with the same fields: keep one, in patterns/outcome if both packages need it", pair)
+			t.Errorf("%s: two structs with the same fields: keep one, in patterns/types if both packages need it", pair)
 		}
 	}
 	for pair := range twins {

@@ -13,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // maxQueued is how many operations a [Bulk] holds back at most, to fill transactions.
@@ -24,7 +24,7 @@ const maxQueued = 512 * wire.MaxBatchOps
 // methods must not be called concurrently.
 type Bulk struct {
 	store    *Store
-	progress func(outcome.BulkProgress)
+	progress func(types.BulkProgress)
 	failed   func(index int, key keys.Key, source any, err error)
 	slots    chan struct{} // one token for each queue that is worked off
 	working  sync.WaitGroup
@@ -34,7 +34,7 @@ type Bulk struct {
 	queues  map[string]*bulkQueue
 	pruneAt int // how many queues there may be before idle ones are removed
 	queued  int
-	counts  outcome.BulkProgress
+	counts  types.BulkProgress
 	fit     int // how many operations are likely to fit into a transaction
 }
 
@@ -55,7 +55,7 @@ type bulkQueue struct {
 // NewBulk returns a Bulk that carries out operations of at most parallel partitions at a
 // time. It calls progress after each transaction, and failed for each operation that was not
 // applied or whose outcome is unknown. Calls do not overlap.
-func NewBulk(s *Store, parallel int, progress func(outcome.BulkProgress), failed func(index int, key keys.Key, source any, err error)) *Bulk {
+func NewBulk(s *Store, parallel int, progress func(types.BulkProgress), failed func(index int, key keys.Key, source any, err error)) *Bulk {
 	b := &Bulk{
 		store: s, progress: progress, failed: failed, slots: make(chan struct{}, parallel),
 		queues: map[string]*bulkQueue{}, pruneAt: 2 * wire.MaxBatchOps, fit: wire.MaxBatchOps,
@@ -196,7 +196,7 @@ func (b *Bulk) carryOut(ctx context.Context, ops []bulkOp) (rest []bulkOp) {
 		})
 		return nil
 	}
-	var batch *outcome.BatchError
+	var batch *types.BatchError
 	var apart *notTogether
 	alone, first := n == 1, 0 // the operations to carry out first, 0 for none
 	switch errors.As(err, &batch); {
@@ -234,7 +234,7 @@ func (b *Bulk) carryOut(ctx context.Context, ops []bulkOp) (rest []bulkOp) {
 // isolated reports whether a transaction may have failed because of one of its operations, so
 // that others may succeed.
 func isolated(err error) bool {
-	var e *outcome.Error
+	var e *types.Error
 	if errors.Is(err, azerr.ErrThrottled) || errors.Is(err, azerr.ErrTableNotFound) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Checked is a row of a view that a primary may imply or have, and what [Store.Check] has found
@@ -209,7 +209,7 @@ func (c *Checked) agrees() (agrees bool) {
 		agrees, c.other, err = c.claim.Agrees(c.found)
 	}
 	if err != nil {
-		c.Err = &outcome.ViewError{View: c.Ref.View, Err: err}
+		c.Err = &types.ViewError{View: c.Ref.View, Err: err}
 	}
 	return agrees
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // commit sends a transaction without an outbox row, the changes of the primaries first, and
@@ -67,7 +67,7 @@ func (t *transaction) send(ctx context.Context, changes []txn.Change) ([]string,
 
 // failedChange returns the index of the change that made a transaction fail, -1 if the
 // service named none, and why; e is nil if err is not the result of a request.
-func failedChange(err error) (index int, e *outcome.Error) {
+func failedChange(err error) (index int, e *types.Error) {
 	var f *wire.BatchFailure
 	if errors.As(err, &f) {
 		return f.Index, f.Cause
@@ -85,7 +85,7 @@ func failedChange(err error) (index int, e *outcome.Error) {
 // applied, and will not be: it got past the change of a primary whose ETag was still valid,
 // so no earlier attempt had been applied, and none can still arrive. An insert proves
 // nothing in this way, because the primary may have been inserted and deleted meanwhile.
-func primaryPassed(primaries []txn.Change, index int, e *outcome.Error) bool {
+func primaryPassed(primaries []txn.Change, index int, e *types.Error) bool {
 	if e.Status == 0 || e.Unanswered {
 		return false
 	}
@@ -99,7 +99,7 @@ func primaryPassed(primaries []txn.Change, index int, e *outcome.Error) bool {
 
 // classify decides what a certain failure means: a *retryable error, or the end of the
 // transaction. index is that of the change that failed, -1 if it is not known.
-func (t *transaction) classify(ctx context.Context, index int, e *outcome.Error) error {
+func (t *transaction) classify(ctx context.Context, index int, e *types.Error) error {
 	conflict := errors.Is(e, azerr.ErrExists) || errors.Is(e, azerr.ErrConflict) || errors.Is(e, azerr.ErrNotFound)
 	if conflict && index >= len(t.changed) {
 		t.check = true // some row is not what the primaries' versions imply

@@ -9,18 +9,18 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // tooLarge adds the plan to the error of a transaction.
 func (t *transaction) tooLarge(err error) error {
 	plan := t.explain()
-	return fmt.Errorf("%s: %w", plan.Op, &outcome.PlanError{Plan: plan, Err: err})
+	return fmt.Errorf("%s: %w", plan.Op, &types.PlanError{Plan: plan, Err: err})
 }
 
 // explanation is an Explanation in the making.
 type explanation struct {
-	outcome.Explanation
+	types.Explanation
 	limit int // requests in flight
 }
 
@@ -43,7 +43,7 @@ type Question struct {
 
 // Explain returns how the operation is carried out. It makes no request. An error of q.Next is
 // returned as it is.
-func (s *Store) Explain(q *Question) (*outcome.Explanation, error) {
+func (s *Store) Explain(q *Question) (*types.Explanation, error) {
 	op := &operation{Intent: &Intent{Op: q.Op, Key: q.Key, Known: !q.Read}}
 	if q.Was != nil || q.Assume {
 		op.was = &txn.Record{Value: q.Was}
@@ -101,15 +101,15 @@ func (s *Store) rowsOfVersion(op *operation, version any) ([]view.Derived, error
 }
 
 // step adds a step of independent requests.
-func (x *explanation) step(when outcome.When, title string, requests int, rows ...outcome.StepRow) {
+func (x *explanation) step(when types.When, title string, requests int, rows ...types.StepRow) {
 	x.steps(when, title, requests, (requests+x.limit-1)/x.limit, rows...)
 }
 
-func (x *explanation) steps(when outcome.When, title string, requests, trips int, rows ...outcome.StepRow) {
-	x.Steps = append(x.Steps, outcome.Step{Title: title, Requests: requests, RoundTrips: trips, When: when, Rows: rows})
+func (x *explanation) steps(when types.When, title string, requests, trips int, rows ...types.StepRow) {
+	x.Steps = append(x.Steps, types.Step{Title: title, Requests: requests, RoundTrips: trips, When: when, Rows: rows})
 	x.Requests += requests
 	x.RoundTrips += trips
-	if when != outcome.Before {
+	if when != types.Before {
 		for _, r := range rows {
 			if !strings.HasPrefix(r.Action, "read") {
 				x.Entities++
@@ -119,28 +119,28 @@ func (x *explanation) steps(when outcome.When, title string, requests, trips int
 }
 
 // explain lists the steps of the transaction.
-func (t *transaction) explain() *outcome.Explanation {
-	x := &explanation{Explanation: outcome.Explanation{Op: t.name()}, limit: t.store.Parallel}
-	var read []outcome.StepRow
+func (t *transaction) explain() *types.Explanation {
+	x := &explanation{Explanation: types.Explanation{Op: t.name()}, limit: t.store.Parallel}
+	var read []types.StepRow
 	var remote []view.Diff
 	for _, op := range t.ops {
 		if !op.Known {
-			read = append(read, outcome.StepRow{Action: "read primary", Key: op.Key})
+			read = append(read, types.StepRow{Action: "read primary", Key: op.Key})
 		}
 		remote = append(remote, op.remote...)
 	}
 	if len(read) > 0 {
-		x.step(outcome.Before, "read", len(read), read...)
+		x.step(types.Before, "read", len(read), read...)
 	}
 	if t.changesNothing() {
 		return &x.Explanation // there is nothing to delete
 	}
-	var taken []outcome.StepRow
+	var taken []types.StepRow
 	for _, d := range t.taken() {
-		taken = append(taken, outcome.StepRow{View: d.View.Name, Action: "check copy", Key: d.Key})
+		taken = append(taken, types.StepRow{View: d.View.Name, Action: "check copy", Key: d.Key})
 	}
 	if len(taken) > 0 {
-		x.steps(outcome.Before, "check that no other entity has the value", len(taken), len(taken), taken...)
+		x.steps(types.Before, "check that no other entity has the value", len(taken), len(taken), taken...)
 	}
 	if !t.repairsRows() {
 		x.readLocal(t)
@@ -151,11 +151,11 @@ func (t *transaction) explain() *outcome.Explanation {
 	}
 	x.transaction(t, outbox)
 	if t.store.Later && len(outbox) > 0 {
-		var rows []outcome.StepRow
+		var rows []types.StepRow
 		for i := range remote {
 			rows = append(rows, writeOf(&remote[i]))
 		}
-		x.step(outcome.Eventual, "a worker does the rest", 0, rows...)
+		x.step(types.Eventual, "a worker does the rest", 0, rows...)
 		return &x.Explanation
 	}
 	if len(remote) > 0 {
@@ -165,44 +165,44 @@ func (t *transaction) explain() *outcome.Explanation {
 	case 0:
 		return &x.Explanation
 	case 1:
-		x.step(outcome.Eventual, "delete the outbox row", 1)
+		x.step(types.Eventual, "delete the outbox row", 1)
 	default:
-		x.step(outcome.Eventual, "delete the outbox rows", 1)
+		x.step(types.Eventual, "delete the outbox rows", 1)
 	}
-	x.step(outcome.Eventual, "delete the message", 1)
+	x.step(types.Eventual, "delete the message", 1)
 	return &x.Explanation
 }
 
 // readLocal lists the rows that are read in order to be changed.
 func (x *explanation) readLocal(t *transaction) {
-	var rows []outcome.StepRow
+	var rows []types.StepRow
 	for i := range t.local {
 		if r := &t.local[i]; t.check || !r.Blind() {
-			rows = append(rows, outcome.StepRow{View: r.Diffs[0].View.Name, Action: "read " + rowName(r.Diffs[0].View), Key: r.Key})
+			rows = append(rows, types.StepRow{View: r.Diffs[0].View.Name, Action: "read " + rowName(r.Diffs[0].View), Key: r.Key})
 		}
 	}
 	if len(rows) > 0 {
-		x.step(outcome.Before, "read what is to be changed", len(rows), rows...)
+		x.step(types.Before, "read what is to be changed", len(rows), rows...)
 	}
 }
 
 // prepare lists what a writer does before a transaction with outbox rows.
 func (x *explanation) prepare(remote []view.Diff) {
 	title := "put a message in the outbox queue"
-	var rows []outcome.StepRow
+	var rows []types.StepRow
 	for i := range remote {
 		if d := &remote[i]; d.Unique() {
-			rows = append(rows, outcome.StepRow{View: d.View.Name, Action: "reserve copy", Key: d.Key})
+			rows = append(rows, types.StepRow{View: d.View.Name, Action: "reserve copy", Key: d.Key})
 		}
 	}
 	if len(rows) > 0 {
 		title += ", reserve unique rows"
 	}
-	x.step(outcome.Before, title, 1+len(rows), rows...)
+	x.step(types.Before, title, 1+len(rows), rows...)
 }
 
 func (x *explanation) transaction(t *transaction, outbox []*operation) {
-	var rows []outcome.StepRow
+	var rows []types.StepRow
 	for _, op := range t.changed {
 		verb := "replace"
 		switch {
@@ -211,25 +211,25 @@ func (x *explanation) transaction(t *transaction, outbox []*operation) {
 		case op.now == nil:
 			verb = "delete"
 		}
-		rows = append(rows, outcome.StepRow{Action: verb + " primary", Key: op.Key})
+		rows = append(rows, types.StepRow{Action: verb + " primary", Key: op.Key})
 	}
 	for i := range t.local {
 		d := &t.local[i].Diffs[0]
-		rows = append(rows, outcome.StepRow{View: d.View.Name, Action: verbOf(d) + " " + rowName(d.View), Key: d.Key})
+		rows = append(rows, types.StepRow{View: d.View.Name, Action: verbOf(d) + " " + rowName(d.View), Key: d.Key})
 	}
 	for _, op := range outbox {
-		rows = append(rows, outcome.StepRow{Action: "insert outbox row", Key: recordKey(op.Key.Partition, "…")})
+		rows = append(rows, types.StepRow{Action: "insert outbox row", Key: recordKey(op.Key.Partition, "…")})
 	}
 	noun := "rows"
 	if len(rows) == 1 {
 		noun = "row"
 	}
-	x.step(outcome.Atomic, fmt.Sprintf("transaction of %d %s", len(rows), noun), 1, rows...)
+	x.step(types.Atomic, fmt.Sprintf("transaction of %d %s", len(rows), noun), 1, rows...)
 }
 
 // drain lists what a writer does for the remote rows if no other client interferes.
 func (x *explanation) drain(t *transaction, remote []view.Diff) {
-	var reads, writes []outcome.StepRow
+	var reads, writes []types.StepRow
 	read := 0                        // rows, each with its mark
 	free := make([]int, x.limit)     // when the next write can begin, in round trips
 	released := map[keys.Key]bool{}  // the primaries that release a unique row
@@ -237,7 +237,7 @@ func (x *explanation) drain(t *transaction, remote []view.Diff) {
 	for i := range remote {
 		d := &remote[i]
 		name := rowName(d.View)
-		row := outcome.StepRow{View: d.View.Name, Action: "read " + name, Key: d.Key}
+		row := types.StepRow{View: d.View.Name, Action: "read " + name, Key: d.Key}
 		_, table := t.store.tableOf(d.View)
 		took := 1
 		_, found := t.of(d.Primary).Found[d.Ref(d.View)]
@@ -268,20 +268,20 @@ func (x *explanation) drain(t *transaction, remote []view.Diff) {
 		}
 	}
 	if len(reads) > 0 {
-		x.steps(outcome.Eventual, "read what is to be changed", len(reads), (read+x.limit-1)/x.limit, reads...)
+		x.steps(types.Eventual, "read what is to be changed", len(reads), (read+x.limit-1)/x.limit, reads...)
 	}
 	if len(released) > 0 {
-		x.step(outcome.Eventual, "read the primary, to release rows", len(released))
+		x.step(types.Eventual, "read the primary, to release rows", len(released))
 	}
-	x.steps(outcome.Eventual, "write the rows elsewhere", len(writes), slices.Max(free), writes...)
+	x.steps(types.Eventual, "write the rows elsewhere", len(writes), slices.Max(free), writes...)
 	if len(unchecked) > 0 {
-		x.step(outcome.Eventual, "check that the primary is unchanged", len(unchecked))
+		x.step(types.Eventual, "check that the primary is unchanged", len(unchecked))
 	}
 }
 
 // writeOf is the write of a remote row.
-func writeOf(d *view.Diff) outcome.StepRow {
-	return outcome.StepRow{View: d.View.Name, Action: verbOf(d) + " " + rowName(d.View), Key: d.Key}
+func writeOf(d *view.Diff) types.StepRow {
+	return types.StepRow{View: d.View.Name, Action: verbOf(d) + " " + rowName(d.View), Key: d.Key}
 }
 
 // verbOf is what a change does to the row.

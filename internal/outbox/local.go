@@ -12,7 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // addLocal adds the changes of the local rows to the transaction.
@@ -83,7 +83,7 @@ func (t *transaction) localWrite(ctx context.Context, r *view.LocalRow, found *t
 			free, err = t.mayOverwrite(ctx, v, r.Key, owned)
 		}
 		if err == nil && !free {
-			err = &outcome.DuplicateError{View: owned.View, Key: r.Key}
+			err = &types.DuplicateError{View: owned.View, Key: r.Key}
 		}
 		if err != nil {
 			return w, false, &view.DiffError{Primary: diff.Primary, Err: err}
@@ -107,7 +107,7 @@ func (t *transaction) mayOverwrite(ctx context.Context, v *view.View, key keys.K
 // row that follows from a version which was read before the row, that version may be outdated:
 // its primary may have passed the row on. So it is read again, one request for each primary.
 func (t *transaction) confirmDuplicate(ctx context.Context, err error) error {
-	var duplicate *outcome.DuplicateError
+	var duplicate *types.DuplicateError
 	if !errors.As(err, &duplicate) {
 		return err
 	}

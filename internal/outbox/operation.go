@@ -11,7 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // transaction is a set of operations on entities of one partition that is being carried
@@ -79,7 +79,7 @@ func (s *Store) Run(ctx context.Context, in *Intent) (txn.Record, error) {
 // attempts as it takes, and returns the primaries in the order of the intents. Either all
 // of them are applied or none. The keys must differ.
 //
-// The error of several intents is a [*outcome.BatchError]. Its Index is that of the intent that
+// The error of several intents is a [*types.BatchError]. Its Index is that of the intent that
 // failed, -1 if no single one did.
 func (s *Store) RunAll(ctx context.Context, ins []*Intent) ([]txn.Record, error) {
 	if len(ins) == 0 {
@@ -172,12 +172,12 @@ func (t *transaction) batchError(err, cause error) error {
 	if len(t.ops) == 1 {
 		return err
 	}
-	b := &outcome.BatchError{Index: -1, Op: "batch", Err: err}
+	b := &types.BatchError{Index: -1, Op: "batch", Err: err}
 	var failed *opError
 	if errors.As(cause, &failed) {
 		b.Index, b.Op, b.Key = failed.op.index, failed.op.Op, failed.op.Key
 	}
-	var e *outcome.Error
+	var e *types.Error
 	if errors.As(cause, &e) {
 		b.Code, b.Status = e.Code, e.Status
 	}

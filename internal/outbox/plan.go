@@ -15,7 +15,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // plan is what an attempt found out about one primary, and what it is going to write.
@@ -171,7 +171,7 @@ func (t *transaction) checkTogether() error {
 	for i := range t.local {
 		d := &t.local[i].Diffs[0]
 		if t.of(d.Key) != nil {
-			return t.of(d.Primary).failed(&notTogether{&outcome.ViewError{View: d.View.Name,
+			return t.of(d.Primary).failed(&notTogether{&types.ViewError{View: d.View.Name,
 				Err: fmt.Errorf("it changes the row of another entity of the transaction: %w", azerr.ErrDuplicateRow)}})
 		}
 	}
@@ -185,7 +185,7 @@ func (t *transaction) checkTogether() error {
 			d := &op.remote[i]
 			at := address{d.View.TargetID(), d.Key}
 			for _, o := range seen[at] {
-				err := &outcome.DuplicateError{View: d.View.Name, Key: d.Key}
+				err := &types.DuplicateError{View: d.View.Name, Key: d.Key}
 				switch {
 				case d.View.Shape.Kind != view.Copies || o.View.Shape.Kind != view.Copies || o.Primary == d.Primary:
 				case o.New != nil && d.New != nil:

@@ -14,7 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // state is what a transaction has in the outbox before it is committed: its message and
@@ -272,7 +272,7 @@ func (t *transaction) reserveRow(ctx context.Context, op *operation, d *view.Dif
 			t.state.add(op.part, ref, r, false)
 			return nil
 		}
-		var e *outcome.Error
+		var e *types.Error
 		if errors.As(err, &e) && e.Unsure {
 			t.state.add(op.part, ref, &reservation{view: d.View}, true)
 		}
@@ -296,7 +296,7 @@ func (s *Store) resolveOwner(ctx context.Context, d *view.Diff, owned *view.Owne
 	}
 	free, err := s.mayOverwrite(ctx, d.View, d.Key, owned)
 	if err == nil && !free {
-		err = &outcome.DuplicateError{View: d.View.Name, Key: d.Key}
+		err = &types.DuplicateError{View: d.View.Name, Key: d.Key}
 	}
 	c.Over = &owned.Owner
 	return err

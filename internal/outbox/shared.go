@@ -8,7 +8,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/view"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -30,7 +30,7 @@ import (
 // does not list the view. That holds for the version that was read, not for another one that the
 // repetition reads.
 func (t *transaction) leaveApart(err error) bool {
-	var duplicate *outcome.DuplicateError
+	var duplicate *types.DuplicateError
 	if !errors.As(err, &duplicate) {
 		return false
 	}
@@ -59,7 +59,7 @@ func (t *transaction) leaveApart(err error) bool {
 	return false
 }
 
-// checkShared fails with a [*outcome.DuplicateError] if a primary is about to take a row that another
+// checkShared fails with a [*types.DuplicateError] if a primary is about to take a row that another
 // one implies which does not list the view. One request for each such row, and one for each primary
 // that its [view.SharedRows] name.
 func (t *transaction) checkShared(ctx context.Context) error {
@@ -115,7 +115,7 @@ func (s *Store) checkRowShared(ctx context.Context, t *transaction, d *view.Diff
 		}
 		if op := t.of(primary); op != nil {
 			if !op.views.Listing().Has(d.View.Name) && hold(op.rows, d.View, d.Key) {
-				return &outcome.DuplicateError{View: d.View.Name, Key: d.Key}
+				return &types.DuplicateError{View: d.View.Name, Key: d.Key}
 			}
 			continue
 		}
@@ -131,7 +131,7 @@ func (s *Store) checkRowShared(ctx context.Context, t *transaction, d *view.Diff
 			return err
 		}
 		if hold(implied, d.View, d.Key) {
-			return &outcome.DuplicateError{View: d.View.Name, Key: d.Key}
+			return &types.DuplicateError{View: d.View.Name, Key: d.Key}
 		}
 	}
 	return nil

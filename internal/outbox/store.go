@@ -14,7 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -108,7 +108,7 @@ func (s *Store) read(ctx context.Context, key keys.Key) (primary, part *txn.Reco
 	}
 	name, err := s.Views.ViewOf(&r)
 	if err == nil && name != "" {
-		err = &outcome.ViewError{View: name, Err: fmt.Errorf("%w: the row at this key is the view's", keys.ErrBadKey)}
+		err = &types.ViewError{View: name, Err: fmt.Errorf("%w: the row at this key is the view's", keys.ErrBadKey)}
 	}
 	if err == nil {
 		err = s.CheckKey(&r)

@@ -13,13 +13,13 @@ import (
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
 // Sweep completes operations whose message was lost, and releases reservations that
 // their operations left behind.
-func (s *Store) Sweep(ctx context.Context, opts outcome.SweepOptions) (outcome.SweepReport, error) {
+func (s *Store) Sweep(ctx context.Context, opts types.SweepOptions) (types.SweepReport, error) {
 	sw := &sweep{SweepOptions: opts, store: s}
 	if sw.OlderThan < s.Grace {
 		sw.OlderThan = 2 * s.Grace
@@ -46,12 +46,12 @@ func (s *Store) Sweep(ctx context.Context, opts outcome.SweepOptions) (outcome.S
 }
 
 type sweep struct {
-	outcome.SweepOptions
+	types.SweepOptions
 	store *Store
 	group errgroup.Group
 
 	mu     sync.Mutex // guards report, and serializes calls of Progress
-	report outcome.SweepReport
+	report types.SweepReport
 }
 
 var reservedFilter = query.Prop(view.PropOp).Gt("")
@@ -103,7 +103,7 @@ func (sw *sweep) record(ctx context.Context, row fetch.Entry) {
 	old := sw.store.Table.Client.Age(row.Timestamp)
 	completed := row.Text(view.PropState) != statePending
 	if old < sw.OlderThan || completed && old < sw.store.Expiry {
-		sw.count(row.Key, nil, func(r *outcome.SweepReport) { r.Young++ })
+		sw.count(row.Key, nil, func(r *types.SweepReport) { r.Young++ })
 		return
 	}
 	gone := false
@@ -116,7 +116,7 @@ func (sw *sweep) record(ctx context.Context, row fetch.Entry) {
 		}
 		_, err = sw.store.processRecords(ctx, []found{{m, r}}, began)
 		return err
-	}, func(r *outcome.SweepReport) {
+	}, func(r *types.SweepReport) {
 		switch {
 		case gone:
 			r.Young++
@@ -135,7 +135,7 @@ func (sw *sweep) reservation(ctx context.Context, t *view.Table, row fetch.Entry
 		return // of another store
 	}
 	if t.Client.Age(row.Timestamp) < sw.OlderThan {
-		sw.count(row.Key, nil, func(r *outcome.SweepReport) { r.Young++ })
+		sw.count(row.Key, nil, func(r *types.SweepReport) { r.Young++ })
 		return
 	}
 	primary := keys.Key{Partition: row.Text(view.PropOwnerPK), Row: row.Text(view.PropOwnerRK)}
@@ -148,11 +148,11 @@ func (sw *sweep) reservation(ctx context.Context, t *view.Table, row fetch.Entry
 		}
 		_, err := sw.store.drain(ctx, &drain{primary: primary, op: op, began: began, refs: refs})
 		return err
-	}, func(r *outcome.SweepReport) { r.Released++ })
+	}, func(r *types.SweepReport) { r.Released++ })
 }
 
 // do runs work concurrently with the scan, and counts its result.
-func (sw *sweep) do(key keys.Key, work func() error, add func(*outcome.SweepReport)) {
+func (sw *sweep) do(key keys.Key, work func() error, add func(*types.SweepReport)) {
 	if sw.DryRun {
 		sw.count(key, nil, add)
 		return
@@ -163,11 +163,11 @@ func (sw *sweep) do(key keys.Key, work func() error, add func(*outcome.SweepRepo
 	})
 }
 
-func (sw *sweep) count(key keys.Key, err error, add func(*outcome.SweepReport)) {
+func (sw *sweep) count(key keys.Key, err error, add func(*types.SweepReport)) {
 	sw.mu.Lock()
 	defer sw.mu.Unlock()
 	if err != nil {
-		sw.report.Failures = append(sw.report.Failures, outcome.SweepFailure{Key: key, Err: err})
+		sw.report.Failures = append(sw.report.Failures, types.SweepFailure{Key: key, Err: err})
 	} else {
 		add(&sw.report)
 	}

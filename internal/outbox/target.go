@@ -22,7 +22,7 @@ type target struct {
 	rereadPrimary bool   // the primary must be read after the row
 }
 
-// knows fails with a [*outcome.ViewMismatchError] if this Store cannot bring refs up to date,
+// knows fails with a [*types.ViewMismatchError] if this Store cannot bring refs up to date,
 // because the program with that listing had other definitions of their views.
 func (s *Store) knows(refs []view.RowRef, listing view.Listing) error {
 	for _, ref := range refs {

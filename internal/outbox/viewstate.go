@@ -14,7 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -44,7 +44,7 @@ func stateTable(c *wire.Client) (*txn.Table, error) {
 
 // ViewStates returns the recorded states of the Store's views, then of those that are gone.
 // One request.
-func (s *Store) ViewStates(ctx context.Context) ([]outcome.ViewState, error) {
+func (s *Store) ViewStates(ctx context.Context) ([]types.ViewState, error) {
 	stored := map[string]fetch.Entry{}
 	f := query.And(query.PartitionKey.Eq(statePartition), query.RowKey.Prefix(stateRowPrefix))
 	for row, err := range fetch.Properties(ctx, s.Table.Client, f, nil) {
@@ -53,11 +53,11 @@ func (s *Store) ViewStates(ctx context.Context) ([]outcome.ViewState, error) {
 		}
 		stored[row.Key.Row[len(stateRowPrefix):]] = row
 	}
-	var states []outcome.ViewState
+	var states []types.ViewState
 	for _, name := range s.Views.Names() {
 		row := stored[name]
 		differs := s.Views.CheckView(view.Listing(row.Text(view.PropViews)), name) != nil
-		states = append(states, outcome.ViewState{View: name, State: row.Text(view.PropState), Since: row.Timestamp, OtherDefinition: differs})
+		states = append(states, types.ViewState{View: name, State: row.Text(view.PropState), Since: row.Timestamp, OtherDefinition: differs})
 	}
 	return states, nil
 }
@@ -125,7 +125,7 @@ func (s *Store) changeOfState(ctx context.Context, name, state string) (op *txn.
 	next := stateRow{state, string(s.Views.Entry(name))}
 	switch {
 	case now.State == ViewRetiring && (state == ViewBuilding || state == ViewReady):
-		return nil, false, &outcome.ViewError{View: name, Err: fmt.Errorf("%w: it is being removed", azerr.ErrConflict)}
+		return nil, false, &types.ViewError{View: name, Err: fmt.Errorf("%w: it is being removed", azerr.ErrConflict)}
 	case now.State == state && (state == "" || now == next):
 		return nil, false, nil
 	case state == "":

@@ -20,7 +20,7 @@ import (
 // is zero and err is nil, the message is to be deleted. After an error the message is to
 // be delivered again, after retryAfter if that is positive, else with back-off.
 //
-// The error is a [*outcome.ViewMismatchError] if the message concerns a view which the Store does
+// The error is a [*types.ViewMismatchError] if the message concerns a view which the Store does
 // not have, or has with another definition: it is left to another version of the program. If
 // [Store.Own] fails, nothing of the message is done.
 func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duration, err error) {

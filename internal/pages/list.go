@@ -11,7 +11,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 var (
@@ -20,7 +20,7 @@ var (
 )
 
 // List reads the pages of pager to the end. marker returns the continuation token of a
-// page, nil or "" for the last. The last pair has an [*outcome.Error] if the list cannot be
+// page, nil or "" for the last. The last pair has an [*types.Error] if the list cannot be
 // read to its end. One request for each page; a page may be empty although more follow.
 func List[P any](ctx context.Context, op string, pager *runtime.Pager[P], marker func(*P) *string) iter.Seq2[P, error] {
 	return func(yield func(P, error) bool) {
@@ -29,7 +29,7 @@ func List[P any](ctx context.Context, op string, pager *runtime.Pager[P], marker
 			page, err := next(ctx, op, pager)
 			if token := marker(&page); err == nil && token != nil && *token != "" {
 				if loop, err = loop.Next(*token); err != nil {
-					err = &outcome.Error{Op: op, Kind: azerr.ErrBadReply, Err: err}
+					err = &types.Error{Op: op, Kind: azerr.ErrBadReply, Err: err}
 				}
 			}
 			if !yield(page, err) || err != nil {
@@ -42,7 +42,7 @@ func List[P any](ctx context.Context, op string, pager *runtime.Pager[P], marker
 // next requests the next page.
 func next[P any](ctx context.Context, op string, pager *runtime.Pager[P]) (page P, err error) {
 	if err := ctx.Err(); err != nil {
-		return page, &outcome.Error{Op: op, Err: err}
+		return page, &types.Error{Op: op, Err: err}
 	}
 	err = Call(ctx, op, func(ctx context.Context) (err error) {
 		page, err = pager.NextPage(ctx)
@@ -52,7 +52,7 @@ func next[P any](ctx context.Context, op string, pager *runtime.Pager[P]) (page 
 }
 
 // Call calls send, which makes one call of the SDK that reads, and returns its error as an
-// [*outcome.Error]. A reply of success that the SDK cannot decode, or on which it panics, is
+// [*types.Error]. A reply of success that the SDK cannot decode, or on which it panics, is
 // an [azerr.ErrBadReply].
 func Call(ctx context.Context, op string, send func(context.Context) error) error {
 	var resp *http.Response

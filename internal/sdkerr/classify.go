@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // ServerBusy is the error code of a request that the service refused because of load,
@@ -99,7 +99,7 @@ func IsRedirect(status int) bool {
 // NewWrite is [New] for a request that writes. If the request may have been carried out,
 // Unsure is set, and an error without another sentinel than [azerr.ErrBadReply] matches
 // [azerr.ErrOutcomeUnknown].
-func NewWrite(op string, err error) *outcome.Error {
+func NewWrite(op string, err error) *types.Error {
 	e := New(op, err)
 	e.Unsure = e.Status == 0 || !Definite(e.Status, e.Code)
 	switch {

@@ -7,13 +7,13 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // New returns the Error of the operation op for err, which the SDK returned. If err is
 // a reply of the service, Status, Code and Kind are those of the reply.
-func New(op string, err error) *outcome.Error {
-	e := &outcome.Error{Op: op, Err: err}
+func New(op string, err error) *types.Error {
+	e := &types.Error{Op: op, Err: err}
 	var reply *azcore.ResponseError
 	if errors.As(err, &reply) {
 		e.Status, e.Code = reply.StatusCode, reply.ErrorCode
@@ -23,7 +23,7 @@ func New(op string, err error) *outcome.Error {
 }
 
 // WithKind returns a copy of e that matches kind instead.
-func WithKind(e *outcome.Error, kind error) *outcome.Error {
+func WithKind(e *types.Error, kind error) *types.Error {
 	c := *e
 	c.Kind = kind
 	return &c
@@ -31,7 +31,7 @@ func WithKind(e *outcome.Error, kind error) *outcome.Error {
 
 // TraceType returns the value of the attribute error.type of a span whose operation failed.
 func TraceType(err error) string {
-	var e *outcome.Error
+	var e *types.Error
 	switch {
 	case errors.Is(err, azerr.ErrOutcomeUnknown):
 		return "OutcomeUnknown"

@@ -13,7 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // reply is the SDK's error for a request whose address contains a key.
@@ -36,7 +36,7 @@ func TestAnErrorMatchesItsSentinelAndTheErrorOfTheSDK(t *testing.T) {
 
 func TestMessagesContainNoKeys(t *testing.T) {
 	address := &url.Error{Op: "Get", URL: "https://account/T(PartitionKey='secret')", Err: io.ErrUnexpectedEOF}
-	for want, e := range map[string]*outcome.Error{
+	for want, e := range map[string]*types.Error{
 		"get: not found (404 ResourceNotFound)":                    New("get", reply()),
 		"get: refused by the service (404 ResourceNotFound)":       WithKind(New("get", reply()), nil),
 		"get: unexpected EOF":                                      New("get", address),
@@ -51,7 +51,7 @@ func TestMessagesContainNoKeys(t *testing.T) {
 			t.Errorf("%%+v: got %q", got)
 		}
 	}
-	if got := (&outcome.Error{Op: "get"}).Error(); got != "get: failed" {
+	if got := (&types.Error{Op: "get"}).Error(); got != "get: failed" {
 		t.Errorf("got %q", got)
 	}
 }

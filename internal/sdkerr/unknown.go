@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // UnknownOutcome is [azerr.ErrOutcomeUnknown] with its causes. It matches the sentinels of its
@@ -68,7 +68,7 @@ var certainOnly = []error{azerr.ErrExists, azerr.ErrConflict, azerr.ErrNotFound}
 
 // uncertain returns err without the sentinels in certainOnly.
 func uncertain(err error) error {
-	if e, ok := err.(*outcome.Error); ok && slices.Contains(certainOnly, e.Kind) {
+	if e, ok := err.(*types.Error); ok && slices.Contains(certainOnly, e.Kind) {
 		return WithKind(e, nil)
 	}
 	return undecided{err}

@@ -6,14 +6,14 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 func TestAnUnknownOutcomeStaysUnknownAfterALaterError(t *testing.T) {
-	lost := fmt.Errorf("insert: %w", &UnknownOutcome{Cause: &outcome.Error{Op: "insert", Kind: azerr.ErrExists}})
+	lost := fmt.Errorf("insert: %w", &UnknownOutcome{Cause: &types.Error{Op: "insert", Kind: azerr.ErrExists}})
 	for _, later := range []error{
-		&outcome.Error{Op: "get", Kind: azerr.ErrThrottled}, &outcome.Error{Op: "delete", Kind: azerr.ErrNotFound},
-		fmt.Errorf("delete: %w", &outcome.Error{Op: "delete", Kind: azerr.ErrConflict}), azerr.ErrExists,
+		&types.Error{Op: "get", Kind: azerr.ErrThrottled}, &types.Error{Op: "delete", Kind: azerr.ErrNotFound},
+		fmt.Errorf("delete: %w", &types.Error{Op: "delete", Kind: azerr.ErrConflict}), azerr.ErrExists,
 	} {
 		err := StillUnknown(lost, later)
 		if !errors.Is(err, azerr.ErrOutcomeUnknown) {
@@ -27,7 +27,7 @@ func TestAnUnknownOutcomeStaysUnknownAfterALaterError(t *testing.T) {
 		if errors.Is(later, azerr.ErrThrottled) && !errors.Is(err, azerr.ErrThrottled) {
 			t.Errorf("%v: the later error cannot be matched", err)
 		}
-		var e *outcome.Error
+		var e *types.Error
 		if !errors.As(err, &e) || e.Op != "insert" {
 			t.Errorf("%v: the first cause cannot be found", err)
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/wire"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // fewOps is the number of operations up to which comparing each row key is faster than
@@ -74,7 +74,7 @@ func (b *Batch) AddChange(c Change, err error) {
 		err = b.check(&c)
 	}
 	if err != nil {
-		b.err = &outcome.BatchError{Index: len(b.changes), Op: c.Op, Key: c.Key(), Err: err}
+		b.err = &types.BatchError{Index: len(b.changes), Op: c.Op, Key: c.Key(), Err: err}
 		return
 	}
 	b.chunks.keep(c.Body)
@@ -206,7 +206,7 @@ func Writes(changes []Change) []*wire.Write {
 }
 
 func (b *Batch) failed(ctx context.Context, err error) ([]string, error) {
-	failed := &outcome.BatchError{Index: -1, Op: "batch", Err: err}
+	failed := &types.BatchError{Index: -1, Op: "batch", Err: err}
 	var f *wire.BatchFailure
 	if errors.As(err, &f) {
 		failed.Code, failed.Status, failed.Err = f.Cause.Code, f.Cause.Status, f.Cause
@@ -215,7 +215,7 @@ func (b *Batch) failed(ctx context.Context, err error) ([]string, error) {
 			failed.Index, failed.Op, failed.Key = f.Index, c.Op, c.Key()
 		}
 	}
-	var e *outcome.Error
+	var e *types.Error
 	if errors.As(err, &e) {
 		failed.Code, failed.Status = e.Code, e.Status
 		if b.unknown { // an attempt of an earlier Commit may still arrive

@@ -11,7 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // A Bulk holds back at most so many operations, of so many bytes, to fill transactions.
@@ -24,7 +24,7 @@ const (
 // transactions of different partitions concurrently, those of one partition in order.
 type Bulk struct {
 	table    *Table
-	progress func(outcome.BulkProgress)
+	progress func(types.BulkProgress)
 	failed   func(index int, key keys.Key, op *Op, err error)
 	slots    chan struct{} // one token for each transaction in flight
 	running  sync.WaitGroup
@@ -35,7 +35,7 @@ type Bulk struct {
 	queuedBytes int
 
 	mu     sync.Mutex // guards counts, and serializes calls of progress and failed
-	counts outcome.BulkProgress
+	counts types.BulkProgress
 }
 
 // queuedOp is an operation of the input that was neither applied nor reported yet.
@@ -61,7 +61,7 @@ func (q *partitionQueue) idle() bool { return len(q.ops) == 0 && len(q.busy) == 
 // NewBulk returns a Bulk that has at most parallel requests in flight. After each request
 // it calls progress, and failed for each operation that was not applied, or whose outcome is
 // unknown; calls do not overlap. index is that of the operation in the input, from 0.
-func NewBulk(t *Table, parallel int, progress func(outcome.BulkProgress), failed func(index int, key keys.Key, op *Op, err error)) *Bulk {
+func NewBulk(t *Table, parallel int, progress func(types.BulkProgress), failed func(index int, key keys.Key, op *Op, err error)) *Bulk {
 	return &Bulk{
 		table: t, progress: progress, failed: failed, slots: make(chan struct{}, parallel),
 		queues: make(map[string]*partitionQueue), pruneAt: 2 * wire.MaxBatchOps,
@@ -168,7 +168,7 @@ func (b *Bulk) commit(ctx context.Context, batch *Batch, ops []queuedOp) {
 			b.record(func() { b.counts.Applied += len(ops) }, true)
 			return
 		}
-		f := new(outcome.BatchError) // err is of another type if nothing was sent
+		f := new(types.BatchError) // err is of another type if nothing was sent
 		errors.As(err, &f)
 		switch n := len(ops); {
 		case errors.Is(f.Err, azerr.ErrNeedsAccelerate):

@@ -9,7 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Record is an entity together with its row's metadata.
@@ -126,7 +126,7 @@ func (o *Op) properties(codec *edm.Codec) ([]string, error) {
 	}
 	for _, name := range o.only {
 		if !codec.Has(o.Value, name) {
-			return nil, &outcome.PropertyError{Property: name, Want: "a property of the value", Got: "an unknown name"}
+			return nil, &types.PropertyError{Property: name, Want: "a property of the value", Got: "an unknown name"}
 		}
 	}
 	return o.only, nil

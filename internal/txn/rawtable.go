@@ -12,7 +12,7 @@ import (
 
 // RawTable is a table whose rows are read and written with all their properties, whatever
 // Go types they were written from. The outcome of its writes is not resolved: an error
-// that leaves it open is an Unsure [outcome.Error]. It is safe for concurrent use.
+// that leaves it open is an Unsure [types.Error]. It is safe for concurrent use.
 type RawTable struct{ client *wire.Client }
 
 // NewRawTable returns the table of client. It makes no request.

@@ -9,7 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/internal/wire"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // verdict is what a row, read again, proves about a write whose response was lost.
@@ -46,7 +46,7 @@ type finding struct {
 // If one row of a transaction proves what became of all of it, because every write of the
 // other rows changes this row too, changes need not contain more than the change of this
 // row.
-func Resolve(ctx context.Context, client *wire.Client, changes []Change, e *outcome.Error) ([]string, error) {
+func Resolve(ctx context.Context, client *wire.Client, changes []Change, e *types.Error) ([]string, error) {
 	found := make([]finding, len(changes))
 	err := calls.Each(ctx, len(changes), maxReads, func(ctx context.Context, i int) (err error) {
 		found[i], err = inspect(ctx, client, &changes[i])

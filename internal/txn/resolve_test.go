@@ -12,8 +12,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 const otherVersion = `W/"datetime'2026-01-02T03%3A04%3A05.1234567Z'"`
@@ -74,9 +74,9 @@ func TestResolveReturnsWhatTheStoredRowProves(t *testing.T) {
 			c.change.ETag = etag
 		}
 		account.ResetLog()
-		lost := &outcome.Error{Op: c.change.Op, Unsure: true, Unanswered: c.unanswered}
+		lost := &types.Error{Op: c.change.Op, Unsure: true, Unanswered: c.unanswered}
 		etags, err := txn.Resolve(t.Context(), wire.NewClient(client), []txn.Change{c.change}, lost)
-		var e *outcome.Error
+		var e *types.Error
 		got := ""
 		switch {
 		case errors.Is(err, azerr.ErrOutcomeUnknown):
@@ -118,7 +118,7 @@ func TestResolveCombinesTheRowsOfATransaction(t *testing.T) {
 	unproven := txn.Change{Write: wire.Write{Kind: wire.Insert, PartitionKey: "p", RowKey: "none", Body: []byte(`{"PartitionKey":"p","RowKey":"none"}`)}}
 	deletion := txn.Change{Write: wire.Write{Kind: wire.Delete, PartitionKey: "p", RowKey: "none", ETag: "*"}}
 	unchanged := txn.Change{Write: wire.Write{Kind: wire.Delete, PartitionKey: "p", RowKey: "r", ETag: string(reply.ETag)}}
-	lost := &outcome.Error{Op: "batch", Unsure: true}
+	lost := &types.Error{Op: "batch", Unsure: true}
 	resolve := func(changes ...txn.Change) ([]string, error) {
 		return txn.Resolve(t.Context(), wire.NewClient(client), changes, lost)
 	}
@@ -133,7 +133,7 @@ func TestResolveCombinesTheRowsOfATransaction(t *testing.T) {
 			t.Errorf("equal content, and a missing row: %v", err)
 		}
 	}
-	var e *outcome.Error
+	var e *types.Error
 	if _, err := resolve(unproven, unchanged); !errors.As(err, &e) || e.Unsure {
 		t.Errorf("an unchanged row: %v", err)
 	}

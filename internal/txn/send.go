@@ -10,7 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Update reads the entity at key, calls change to modify it, and replaces it under its
@@ -89,7 +89,7 @@ func (t *Table) written(op *Op, c *Change, etag string) Record {
 // It returns the row's new ETag.
 func Send(ctx context.Context, client *wire.Client, c Change) (string, error) {
 	etag, err := client.Write(ctx, c.Write)
-	var e *outcome.Error
+	var e *types.Error
 	if err == nil {
 		c.stored(etag)
 		return etag, nil

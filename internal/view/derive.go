@@ -9,7 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Derived is a row that a primary implies, checked and encoded.
@@ -42,7 +42,7 @@ func (d *Derived) sameContent(o *Derived) bool {
 // unknown was read with the entity, or is what it is stored with; nil for neither. Copies store
 // properties as the primary does, and full copies have all that it has.
 //
-// Derive fails with an [*outcome.ViewError] if a view fails, panics or breaks its contract.
+// Derive fails with an [*types.ViewError] if a view fails, panics or breaks its contract.
 func (s *Set) Derive(entity any, key keys.Key, unknown *edm.Unknown) ([]Derived, error) {
 	if entity == nil {
 		return nil, nil
@@ -100,7 +100,7 @@ func (s *Set) encodeCopies(all []Derived, entity any, key keys.Key, unknown *edm
 		marked := d.View.mark(&with, key)
 		var err error
 		if d.Body, err = encodeCopy(s.codec, of, d.Key, d.Copy.Only, &marked); err != nil {
-			return &outcome.ViewError{View: d.View.Name, Err: err}
+			return &types.ViewError{View: d.View.Name, Err: err}
 		}
 	}
 	return nil
@@ -144,7 +144,7 @@ func (v *View) call(entity any) (rows []Row, err error) {
 		}
 	}()
 	if rows, err = v.Rows(entity); err != nil {
-		return nil, &outcome.ViewError{View: v.Name, Err: azerr.Seal(err)}
+		return nil, &types.ViewError{View: v.Name, Err: azerr.Seal(err)}
 	}
 	slices.SortFunc(rows, func(a, b Row) int { return compareKeys(a.Key, b.Key) })
 	return rows, nil
@@ -191,7 +191,7 @@ func (s *Set) check(d *Derived, primary keys.Key) error {
 	}
 	for _, field := range d.Copy.Only {
 		if s.fields != nil && !s.fields[field] {
-			return BadView(name, "%w", &outcome.PropertyError{Property: field, Want: "a property of the type", Got: "an unknown name"})
+			return BadView(name, "%w", &types.PropertyError{Property: field, Want: "a property of the type", Got: "an unknown name"})
 		}
 	}
 	return d.Merge.check(name)
@@ -200,18 +200,18 @@ func (s *Set) check(d *Derived, primary keys.Key) error {
 func (m *MergeSpec) check(view string) error {
 	for name, v := range m.Set {
 		if edm.IsReserved(name) {
-			return BadView(view, "%w", &outcome.PropertyError{Property: name, Want: "another name", Got: "names that begin with azp_ are reserved"})
+			return BadView(view, "%w", &types.PropertyError{Property: name, Want: "another name", Got: "names that begin with azp_ are reserved"})
 		}
 		if _, both := m.Add[name]; both {
 			return BadView(view, "property %s is set and counted", name)
 		}
 		if !isValue(v) {
-			return BadView(view, "%w", &outcome.PropertyError{Property: name, Want: "a value of one of the listed types", Got: fmt.Sprintf("%T", v)})
+			return BadView(view, "%w", &types.PropertyError{Property: name, Want: "a value of one of the listed types", Got: fmt.Sprintf("%T", v)})
 		}
 	}
 	for name, v := range m.Add {
 		if _, ok := number(v); !ok || edm.IsReserved(name) {
-			return BadView(view, "%w", &outcome.PropertyError{Property: name, Want: "an int32 or int64, no reserved name", Got: fmt.Sprintf("%T", v)})
+			return BadView(view, "%w", &types.PropertyError{Property: name, Want: "an int32 or int64, no reserved name", Got: fmt.Sprintf("%T", v)})
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 type pet struct {
@@ -98,7 +98,7 @@ func TestAViewThatBreaksItsContractIsNamed(t *testing.T) {
 		case c.want == "":
 		case err == nil || !strings.Contains(err.Error(), c.want):
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
-		case !errors.As(err, new(*outcome.ViewError)):
+		case !errors.As(err, new(*types.ViewError)):
 			t.Errorf("%s: %v names no view", name, err)
 		case strings.Contains(err.Error(), "secret"), strings.Contains(err.Error(), "x/y"):
 			t.Errorf("%s: %v contains a value", name, err)

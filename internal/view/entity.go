@@ -7,7 +7,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // EntityType describes how the entities of one Go type are stored: their keys and their
@@ -109,7 +109,7 @@ func CheckPropertyName(name string) error {
 		return err
 	}
 	if _, written := properties[name]; !written {
-		return &outcome.PropertyError{Property: name, Want: "another name", Got: "the name of a key, of Timestamp or of an annotation"}
+		return &types.PropertyError{Property: name, Want: "another name", Got: "the name of a key, of Timestamp or of an annotation"}
 	}
 	return nil
 }

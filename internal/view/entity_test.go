@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 func TestCopiesAreEqualIfTheListedPropertiesAre(t *testing.T) {
@@ -45,7 +45,7 @@ func TestPropertyNamesThatNoRowCanHaveAreRefused(t *testing.T) {
 		t.Error(err)
 	}
 	for _, name := range []string{"", "two words", "azp_count", "1st", "PartitionKey", "RowKey", "Timestamp", "odata.etag", "N@odata.type"} {
-		var p *outcome.PropertyError
+		var p *types.PropertyError
 		if err := CheckPropertyName(name); !errors.As(err, &p) {
 			t.Errorf("%q: %v", name, err)
 		}

@@ -6,12 +6,12 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
-// BadView returns an [*outcome.ViewError] that matches [azerr.ErrBadView].
+// BadView returns an [*types.ViewError] that matches [azerr.ErrBadView].
 func BadView(view, format string, args ...any) error {
-	return &outcome.ViewError{View: view, Err: fmt.Errorf("%w: %w", azerr.ErrBadView, fmt.Errorf(format, args...))}
+	return &types.ViewError{View: view, Err: fmt.Errorf("%w: %w", azerr.ErrBadView, fmt.Errorf(format, args...))}
 }
 
 // NoOutbox is the error of a view with rows outside the primary's partition if there is
@@ -22,7 +22,7 @@ func NoOutbox(view string) error {
 
 // OwnedByOther means that a row which a primary wants belongs to another primary, or is
 // held by another operation. The caller finds out whether that owner still
-// implies the row, and then tries again or returns [*outcome.DuplicateError].
+// implies the row, and then tries again or returns [*types.DuplicateError].
 type OwnedByOther struct {
 	View  string    // the view that wants the row
 	Owner keys.Key  // the other primary

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/txn"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Listing is the value of [PropViews]: the views whose rows a program kept up to date when it
@@ -47,7 +47,7 @@ func (l Listing) Certain() bool {
 	return true
 }
 
-// Check fails with a [*outcome.ViewMismatchError] if l lists a view that s does not have, or has with
+// Check fails with a [*types.ViewMismatchError] if l lists a view that s does not have, or has with
 // another definition.
 func (s *Set) Check(l Listing) error {
 	if l == s.listing {
@@ -82,10 +82,10 @@ func (s *Set) checkEntry(name, fingerprint string) error {
 	}
 	v, err := s.View(name)
 	if err != nil {
-		return &outcome.ViewMismatchError{View: name, Missing: true}
+		return &types.ViewMismatchError{View: name, Missing: true}
 	}
 	if fingerprint != "" && fingerprint != v.fingerprint() {
-		return &outcome.ViewMismatchError{View: name}
+		return &types.ViewMismatchError{View: name}
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // LocalRow is a row in the partition of the primaries that a transaction changes, and
@@ -48,7 +48,7 @@ func (r *LocalRow) add(d Diff) error {
 	o, kind := &r.Diffs[0], d.View.Shape.Kind
 	switch {
 	case o.View.Shape.Kind != kind, kind == Copies && o.New != nil && d.New != nil:
-		return &DiffError{d.Primary, &outcome.DuplicateError{View: d.View.Name, Key: d.Key}}
+		return &DiffError{d.Primary, &types.DuplicateError{View: d.View.Name, Key: d.Key}}
 	case kind != Copies:
 		r.Diffs = append(r.Diffs, d)
 		return nil
@@ -252,7 +252,7 @@ func (d *Diff) failed(err error) error {
 		return nil
 	}
 	if !errors.As(err, &other) {
-		err = &outcome.ViewError{View: d.View.Name, Err: err}
+		err = &types.ViewError{View: d.View.Name, Err: err}
 	}
 	return &DiffError{d.Primary, err}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // setter is the primary that has set properties of a row for one view, and their names.
@@ -135,17 +135,17 @@ func addTo(name string, counter any, change int64, part any) (any, error) {
 	}
 	n, ok := number(counter)
 	if !ok {
-		return nil, &outcome.PropertyError{Property: name, Want: "a counter, Edm.Int32 or Edm.Int64", Got: fmt.Sprintf("%T", counter)}
+		return nil, &types.PropertyError{Property: name, Want: "a counter, Edm.Int32 or Edm.Int64", Got: fmt.Sprintf("%T", counter)}
 	}
 	sum := n + change
 	if _, small := counter.(int32); small {
 		if sum < math.MinInt32 || sum > math.MaxInt32 {
-			return nil, &outcome.PropertyError{Property: name, Want: "a sum within Edm.Int32", Got: "more", Err: azerr.ErrTooLarge}
+			return nil, &types.PropertyError{Property: name, Want: "a sum within Edm.Int32", Got: "more", Err: azerr.ErrTooLarge}
 		}
 		return int32(sum), nil
 	}
 	if (sum > n) != (change > 0) && change != 0 {
-		return nil, &outcome.PropertyError{Property: name, Want: "a sum within Edm.Int64", Got: "more", Err: azerr.ErrTooLarge}
+		return nil, &types.PropertyError{Property: name, Want: "a sum within Edm.Int64", Got: "more", Err: azerr.ErrTooLarge}
 	}
 	return sum, nil
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Part is what one primary has in one row of a view, or should have there. Two parts with
@@ -111,7 +111,7 @@ func (s *Set) StoredParts(key keys.Key, row edm.Properties, use func(*View) bool
 			all, err = appendMark(all, p, row)
 		}
 		if err != nil {
-			return nil, &outcome.ViewError{View: v.Name, Err: err}
+			return nil, &types.ViewError{View: v.Name, Err: err}
 		}
 	}
 	return all, nil

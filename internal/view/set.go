@@ -40,7 +40,7 @@ type CopyEntity func(dst, src any) any
 //
 // NewSet fails if a view has no valid name, the name of another view, an invalid shape,
 // or rows outside the primary's partition while there is no outbox, or if a building view is
-// missing or also retired. The error is an [*outcome.ViewError] and matches [azerr.ErrBadView].
+// missing or also retired. The error is an [*types.ViewError] and matches [azerr.ErrBadView].
 func NewSet(codec *edm.Codec, views []*View, outbox bool, copyEntity CopyEntity, building, retired []string) (*Set, error) {
 	s := &Set{Views: slices.Clone(views), codec: codec, copyEntity: copyEntity, building: building, retired: retired, derived: new(atomic.Uint64)}
 	if !codec.Open() {

@@ -10,7 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Table is a Target: a table that contains remote rows. It may be in another account
@@ -54,7 +54,7 @@ func (t *Table) Read(ctx context.Context, c *Claim) (Found, error) {
 }
 
 // Write carries out c on condition that everything is still as found. It fails with
-// [ErrRaced] if something has changed, and with [*outcome.DuplicateError] if the row belongs to
+// [ErrRaced] if something has changed, and with [*types.DuplicateError] if the row belongs to
 // another primary and may not be taken over. sent reports whether it sent a write.
 //
 // One request at most. If a counter is missing, Write first reads the sum row and the
@@ -74,11 +74,11 @@ func (t *Table) Write(ctx context.Context, c *Claim, found Found) (sent bool, er
 		}
 		writes, err = c.writes(found, &other.Owner)
 		if errors.As(err, &other) {
-			return false, &outcome.DuplicateError{View: c.View.Name, Key: c.Key}
+			return false, &types.DuplicateError{View: c.View.Name, Key: c.Key}
 		}
 	}
 	if err != nil {
-		return false, &outcome.ViewError{View: c.View.Name, Err: err}
+		return false, &types.ViewError{View: c.View.Name, Err: err}
 	}
 	return len(writes) > 0, t.Send(ctx, writes)
 }
@@ -86,11 +86,11 @@ func (t *Table) Write(ctx context.Context, c *Claim, found Found) (sent bool, er
 // resolveOwner fails if the claim may not have a row that belongs to another.
 func (c *Claim) resolveOwner(ctx context.Context, other *OwnedByOther) error {
 	if c.MayOverwrite == nil {
-		return &outcome.DuplicateError{View: c.View.Name, Key: c.Key}
+		return &types.DuplicateError{View: c.View.Name, Key: c.Key}
 	}
 	may, err := c.MayOverwrite(ctx, other)
 	if err == nil && !may {
-		err = &outcome.DuplicateError{View: c.View.Name, Key: c.Key}
+		err = &types.DuplicateError{View: c.View.Name, Key: c.Key}
 	}
 	return err
 }
@@ -117,7 +117,7 @@ var ErrRaced = azerr.Errorf("raced: %w", azerr.ErrConflict)
 // again shows what to do. It leaves other errors, and all errors after ctx has ended,
 // unchanged.
 func Raced(ctx context.Context, err error) error {
-	var e *outcome.Error
+	var e *types.Error
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return err

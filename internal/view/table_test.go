@@ -10,8 +10,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 var (
@@ -81,7 +81,7 @@ func TestACopyOfAnotherPrimaryIsOverwrittenOnlyIfItMayBeTakenOver(t *testing.T) 
 	table.reconcile(copyOf(bob, false), 1) // not Bob's to delete
 
 	c := copyOf(bob, true)
-	var duplicate *outcome.DuplicateError
+	var duplicate *types.DuplicateError
 	if err := reconcile(t.Context(), table.Table, c); !errors.As(err, &duplicate) || !errors.Is(err, azerr.ErrExists) || duplicate.Key != c.Key {
 		t.Error(err)
 	}

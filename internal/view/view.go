@@ -24,7 +24,7 @@ type View struct {
 }
 
 // New returns the View that describe describes. An error of describe is returned in an
-// [*outcome.ViewError]. describe calls code of the user, often through an interface that
+// [*types.ViewError]. describe calls code of the user, often through an interface that
 // contains a nil pointer, so a panic of it is returned as an error. Both match
 // [azerr.ErrBadView].
 func New(describe func() (name string, shape Shape, err error), rows func(entity any) ([]Row, error)) (v *View, err error) {
@@ -104,7 +104,7 @@ type OwnerFunc func(key keys.Key, row func() map[string]any) (primary keys.Key, 
 type Adopt int
 
 const (
-	AdoptEqual     Adopt = iota // the row is refused with [*outcome.DuplicateError]
+	AdoptEqual     Adopt = iota // the row is refused with [*types.DuplicateError]
 	AdoptOverwrite              // the row is overwritten; a row that is no list is refused
 	AdoptLeave                  // the row stays as it is, and the primary has no row there
 )

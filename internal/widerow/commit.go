@@ -8,7 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // fits reports whether the changes are within the limits of one transaction.
@@ -26,7 +26,7 @@ func (t *Table) fits(changes []txn.Change) bool {
 // deletion of rows without a head has to read them all.
 func (t *Table) commit(ctx context.Context, changes []txn.Change, required int) (etags []string, err error) {
 	etags, err = t.send(ctx, changes, required)
-	var e *outcome.Error
+	var e *types.Error
 	if errors.As(err, &e) && e.Unsure {
 		var f *wire.BatchFailure
 		named := errors.As(err, &f)

@@ -8,7 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Merge stores the named properties of r's value over those of the entity, on condition
@@ -109,7 +109,7 @@ func (t *Table) splitNamed(v any, l layout, names []string, unknown *edm.Unknown
 		return nil, err
 	}
 	if len(content.Missing) > 0 {
-		return nil, &outcome.PropertyError{Property: content.Missing[0], Want: "a value", Got: "no value, and a merge cannot remove the property"}
+		return nil, &types.PropertyError{Property: content.Missing[0], Want: "a value", Got: "no value, and a merge cannot remove the property"}
 	}
 	size := 0
 	for i := range l.parts {
@@ -123,7 +123,7 @@ func (t *Table) splitNamed(v any, l layout, names []string, unknown *edm.Unknown
 
 // tooLarge is the error of a write that is never staged and too large for one transaction.
 func tooLarge(content *edm.SplitEntity) error {
-	return &outcome.PropertyError{
+	return &types.PropertyError{
 		Property: content.Largest(), Want: "at most 4 MiB in one transaction", Got: "more",
 		Err: azerr.ErrTooLarge,
 	}

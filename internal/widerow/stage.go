@@ -10,7 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // stage carries out a change that is too large for one transaction, and sets next's ETag.
@@ -88,7 +88,7 @@ func (t *Table) insertStaged(ctx context.Context, inserts []txn.Change) (marker 
 // notApplied returns the cause of an unknown outcome of a transaction of staged rows. The
 // outcome of the whole write is known: no head points to the rows, so it changes nothing.
 func notApplied(err error) error {
-	var e *outcome.Error
+	var e *types.Error
 	if !errors.As(err, &e) {
 		return err
 	}

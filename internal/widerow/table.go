@@ -14,7 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -126,7 +126,7 @@ func (t *Table) checkNames(names []string) error {
 			ok = query.Prop(name).Eq("").Err() == nil && !edm.IsReserved(name) && t.layout.check(name) == nil
 		}
 		if !ok {
-			return &outcome.PropertyError{Property: name, Want: "a property of the type", Got: "another name"}
+			return &types.PropertyError{Property: name, Want: "a property of the type", Got: "another name"}
 		}
 	}
 	return nil

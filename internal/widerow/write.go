@@ -9,7 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 var errNoValue = azerr.Errorf("value: %w", azerr.ErrNil)
@@ -136,7 +136,7 @@ func (t *Table) split(v any, l layout, only []string, unknown *edm.Unknown) (*ed
 		err = outOfRange
 	case err == nil && l.plain && len(content.Splits) > 0:
 		name := slices.Sorted(maps.Keys(content.Splits))[0]
-		err = &outcome.PropertyError{Property: name, Want: "at most 64 KiB in a plain row", Got: "more", Err: azerr.ErrTooLarge}
+		err = &types.PropertyError{Property: name, Want: "at most 64 KiB in a plain row", Got: "more", Err: azerr.ErrTooLarge}
 	}
 	return content, err
 }

@@ -13,7 +13,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Limits of an entity group transaction.
@@ -26,7 +26,7 @@ const (
 // BatchFailure is the operation because of which a transaction was refused. No operation
 // of the transaction was carried out.
 type BatchFailure struct {
-	Cause *outcome.Error
+	Cause *types.Error
 	Index int // into the writes, -1 if the service did not name one
 }
 
@@ -40,7 +40,7 @@ func (e *BatchFailure) Unwrap() error { return e.Cause }
 func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 	for i := range writes {
 		if err := writes[i].Check(); err != nil {
-			return nil, &BatchFailure{&outcome.Error{Op: "batch", Err: err}, i}
+			return nil, &BatchFailure{&types.Error{Op: "batch", Err: err}, i}
 		}
 	}
 	if err := c.needsPolicy(ctx, writes); err != nil {
@@ -73,7 +73,7 @@ func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 	}
 	if f := reply.failure; f != nil {
 		unsure := k.earlierTryOpen() || !definite(f.status, f.code, nil)
-		failure := &BatchFailure{&outcome.Error{
+		failure := &BatchFailure{&types.Error{
 			Op: "batch", Status: f.status, Code: f.code, Kind: sdkerr.Classify(f.status, f.code),
 			Unsure: unsure, Unanswered: unsure && k.unanswered(),
 			Err: &azcore.ResponseError{StatusCode: f.status, ErrorCode: f.code, RawResponse: reply.resp},
@@ -110,7 +110,7 @@ func (c *Client) needsPolicy(ctx context.Context, writes []*Write) error {
 				return nil
 			}
 		}
-		return &BatchFailure{&outcome.Error{Op: "batch", Err: azerr.ErrNeedsAccelerate}, i}
+		return &BatchFailure{&types.Error{Op: "batch", Err: azerr.ErrNeedsAccelerate}, i}
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/pages"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Client makes requests to one table through an aztables client, in one of two modes. In
@@ -89,7 +89,7 @@ func (c *Client) run(ctx context.Context, op string, k *call, send func(context.
 		return nil
 	}
 	if k.resp == nil {
-		return &outcome.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNoReply, Unsure: k.write}
+		return &types.Error{Op: op, Kind: azerr.ErrBadReply, Err: errNoReply, Unsure: k.write}
 	}
 	body, err := runtime.Payload(k.resp)
 	if err == nil {

@@ -9,11 +9,11 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // fail returns the error of a call for what the SDK returned.
-func (c *call) fail(op string, err error) *outcome.Error {
+func (c *call) fail(op string, err error) *types.Error {
 	e := sdkerr.New(op, err)
 	var m *edm.MalformedError
 	if e.Kind == nil && (errors.As(err, &m) || errors.Is(err, azerr.ErrBadReply) || c.unreadable(err)) {
@@ -44,10 +44,10 @@ func definite(status int, code string, err error) bool {
 	return azerr.IsUnsent(err) || errors.As(err, &op) && op.Op == "dial"
 }
 
-// checkContext returns the context's error as an [outcome.Error], before anything is sent.
+// checkContext returns the context's error as an [types.Error], before anything is sent.
 func checkContext(ctx context.Context, op string) error {
 	if err := ctx.Err(); err != nil {
-		return &outcome.Error{Op: op, Err: err}
+		return &types.Error{Op: op, Err: err}
 	}
 	return nil
 }

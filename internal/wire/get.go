@@ -6,7 +6,7 @@ import (
 	"net/http"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Get reads the row with the keys pk and rk and passes the reply to receive, which must not
@@ -55,7 +55,7 @@ func (c *Client) getByQuery(ctx context.Context, rk string, receive func(etag st
 		case err != nil || found:
 			return err
 		case next == Position{}:
-			return &outcome.Error{Op: "get", Status: http.StatusNotFound, Code: "ResourceNotFound", Kind: azerr.ErrNotFound}
+			return &types.Error{Op: "get", Status: http.StatusNotFound, Code: "ResourceNotFound", Kind: azerr.ErrNotFound}
 		}
 		q.Next = next // a page may be empty although the row follows
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 func TestAClientWithoutATracerMakesNoSpansAndAllocatesNothing(t *testing.T) {
@@ -36,7 +36,7 @@ func TestTheSpanOfAnOperationHasItsErrorWithoutKeys(t *testing.T) {
 		want string
 	}{
 		{nil, ""},
-		{fmt.Errorf("get: %w", &outcome.Error{Code: "ResourceNotFound", Err: errors.New(secret)}), "ResourceNotFound"},
+		{fmt.Errorf("get: %w", &types.Error{Code: "ResourceNotFound", Err: errors.New(secret)}), "ResourceNotFound"},
 		{fmt.Errorf("%w: %w", azerr.ErrOutcomeUnknown, errors.New(secret)), "OutcomeUnknown"},
 		{context.Canceled, "canceled"},
 		{context.DeadlineExceeded, "timeout"},

@@ -6,7 +6,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // CreateTable creates the table. It returns nil if the table exists already. It makes one
@@ -44,7 +44,7 @@ func (c *Client) DropTable(ctx context.Context) error {
 }
 
 // tableError returns the error of a request that changes the table itself.
-func tableError(op string, err error) *outcome.Error {
+func tableError(op string, err error) *types.Error {
 	if e := sdkerr.New(op, err); definite(e.Status, e.Code, err) {
 		return e
 	}

@@ -6,14 +6,14 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/calls"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // track records an attempt of the call that may still be carried out. err is the result of
 // the call, and failed is the write that the service refused, nil if it named none.
 func (c *call) track(ctx context.Context, err error, failed *Write) {
 	late := c.again && c.earlierTryOpen()
-	var e *outcome.Error
+	var e *types.Error
 	if errors.As(err, &e) {
 		late = e.Unsure && !failed.obsolete(e)
 	}
@@ -24,7 +24,7 @@ func (c *call) track(ctx context.Context, err error, failed *Write) {
 
 // obsolete reports whether w, refused with e, can no longer be carried out: the version that
 // it needs does not exist any more.
-func (w *Write) obsolete(e *outcome.Error) bool {
+func (w *Write) obsolete(e *types.Error) bool {
 	return w != nil && !w.repeatable() && (errors.Is(e, azerr.ErrConflict) || errors.Is(e, azerr.ErrNotFound))
 }
 

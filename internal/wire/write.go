@@ -9,7 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/patterns/outcome"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Kind is what a write does.
@@ -52,7 +52,7 @@ func (w *Write) Check() error {
 func (c *Client) Write(ctx context.Context, w Write) (etag string, err error) {
 	op := w.Kind.String()
 	if err := w.Check(); err != nil {
-		return "", &outcome.Error{Op: op, Err: err}
+		return "", &types.Error{Op: op, Err: err}
 	}
 	if w.PartitionKey == "" && w.Kind != Insert {
 		// aztables does not accept an empty partition key in an address.

@@ -1,4 +1,4 @@
-package outcome
+package types
 
 import "github.com/azpatterns/azpatterns/keys"
 

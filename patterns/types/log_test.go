@@ -1,4 +1,4 @@
-package outcome_test
+package types_test
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package outcome
+package types
 
 // PropertyError is a property that cannot be stored, or cannot be read into its field. It
 // names the property and the types or limits, never the value.
