@@ -36,13 +36,12 @@ func BenchmarkGet(b *testing.B) {
 					TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSampler(c.sampler), sdktrace.WithSpanProcessor(discard{})),
 					MeterProvider:  sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader())),
 				}
-				var err error
-				if provider, err = otel.NewProvider(opts); err != nil {
+				telemetry, err := otel.New(opts)
+				if err != nil {
 					b.Fatal(err)
 				}
-				if err := otel.Attach(&options.ClientOptions, opts); err != nil {
-					b.Fatal(err)
-				}
+				provider = telemetry.Provider()
+				telemetry.Attach(&options.ClientOptions)
 			}
 			table, err := patterns.NewTable(newClient(b, options), &patterns.TableOptions[employee]{Tracing: provider})
 			if err != nil {

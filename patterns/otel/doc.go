@@ -1,17 +1,18 @@
 // Package otel reports what programs on azpatterns do to OpenTelemetry. It is a module of
 // its own, so that the library does not depend on OpenTelemetry.
 //
+//	telemetry, err := otel.New(nil)
 //	var opts aztables.ClientOptions
 //	patterns.Accelerate(&opts.ClientOptions)
-//	otel.Attach(&opts.ClientOptions, nil) // requests
+//	telemetry.Attach(&opts.ClientOptions) // requests
 //
-//	provider, err := otel.NewProvider(nil) // operations, and attempts of a Worker
+//	provider := telemetry.Provider() // operations, and attempts of a Worker
 //	table, err := patterns.NewTable(client, &patterns.TableOptions[Employee]{Tracing: provider})
 //	worker, err := eventual.NewWorker(queue, &eventual.Options{Tracing: provider})
 //	err = eventual.Enqueue(ctx, queue, kind, job, &eventual.EnqueueOptions{Tracing: provider})
 //
-//	gauges, err := otel.ObserveQueue(queue, nil) // backlog
-//	gauges, err := otel.ObserveHeat(meter, nil)
+//	gauges, err := telemetry.ObserveQueue(queue) // backlog
+//	gauges, err := telemetry.ObserveHeat(meter)
 //
 // # Spans
 //

@@ -22,21 +22,20 @@ type Employee struct {
 // A program reports its requests, its operations and the backlog of its queue to the global
 // providers of OpenTelemetry. The README prints this function.
 func report(queue *azqueue.QueueClient, acct *storagetest.Account) error {
-	var opts aztables.ClientOptions
-	patterns.Accelerate(&opts.ClientOptions)
-	if err := otel.Attach(&opts.ClientOptions, nil); err != nil { // requests
-		return err
-	}
-	service := acct.TablesWith(&opts)
-	provider, err := otel.NewProvider(nil) // operations, and attempts of a worker
+	telemetry, err := otel.New(nil)
 	if err != nil {
 		return err
 	}
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	telemetry.Attach(&opts.ClientOptions) // requests
+	service := acct.TablesWith(&opts)
+	provider := telemetry.Provider() // operations, and attempts of a worker
 	table, err := patterns.NewTable(service.NewClient("Employees"), &patterns.TableOptions[Employee]{Tracing: provider})
 	if err != nil {
 		return err
 	}
-	backlog, err := otel.ObserveQueue(queue, nil)
+	backlog, err := telemetry.ObserveQueue(queue)
 	if err != nil {
 		return err
 	}

@@ -29,11 +29,11 @@ const collectTimeout = 10 * time.Second
 // seconds. A request that fails is reported to the error handler of OpenTelemetry, see
 // otel.SetErrorHandler, and its gauge has no value then. It is not an error of the collection,
 // for which a reader would discard the metrics of the whole process.
-func ObserveQueue(queue *azqueue.QueueClient, opts *Options) (metric.Registration, error) {
-	if queue == nil {
+func (t *Telemetry) ObserveQueue(queue *azqueue.QueueClient) (metric.Registration, error) {
+	if t == nil || t.meter == nil || queue == nil {
 		return nil, fmt.Errorf("observe queue: %w", patterns.ErrNil)
 	}
-	m := opts.meter()
+	m := t.meter
 	messages, err := m.Int64ObservableGauge("azpatterns.queue.messages", metric.WithUnit("{message}"),
 		metric.WithDescription("Messages on the queue, visible or hidden."))
 	if err != nil {
@@ -114,11 +114,11 @@ var counters = []counter{
 // those that it can have. They are of the last 12 to 24 hours, so they are gauges. It makes no
 // request. No key is recorded: heat.Meter.Handler shows key ranges. Unregister the result to
 // end it.
-func ObserveHeat(meter *heat.Meter, opts *Options) (metric.Registration, error) {
-	if meter == nil {
+func (t *Telemetry) ObserveHeat(meter *heat.Meter) (metric.Registration, error) {
+	if t == nil || t.meter == nil || meter == nil {
 		return nil, fmt.Errorf("observe heat: %w", patterns.ErrNil)
 	}
-	m := opts.meter()
+	m := t.meter
 	gauges := make([]metric.Float64ObservableGauge, len(counters))
 	observed := make([]metric.Observable, len(counters))
 	for i, c := range counters {

@@ -12,14 +12,13 @@ import (
 	otelapi "go.opentelemetry.io/otel"
 
 	"github.com/azpatterns/azpatterns/patterns"
-	"github.com/azpatterns/azpatterns/patterns/otel"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestTheBacklogTakesTwoRequestsUntilItIsUnregistered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		backlog, err := otel.ObserveQueue(w.queue, w.opts)
+		backlog, err := w.telemetry.ObserveQueue(w.queue)
 		must(t, err)
 		w.acct.ResetLog()
 		w.collect(t)
@@ -40,7 +39,7 @@ func TestABacklogThatCannotBeReadIsReportedAndOtherMetricsAreKept(t *testing.T) 
 	otelapi.SetErrorHandler(otelapi.ErrorHandlerFunc(func(err error) { reported.Store(&err) }))
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		backlog, err := otel.ObserveQueue(w.queue, w.opts)
+		backlog, err := w.telemetry.ObserveQueue(w.queue)
 		must(t, err)
 		w.acct.Fault(storagetest.On("Queue.GetMetadata").Status(403, "AuthorizationFailure"))
 		got := w.collect(t)

@@ -1,6 +1,8 @@
 package otel
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -8,8 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// Options are the options of all functions of this package. nil and the zero value mean the
-// defaults.
+// Options are the options of [New]. nil and the zero value mean the defaults.
 type Options struct {
 	// TracerProvider creates the spans. nil means the global one.
 	TracerProvider trace.TracerProvider
@@ -19,6 +20,24 @@ type Options struct {
 }
 
 const scope = "github.com/azpatterns/azpatterns/patterns/otel"
+
+// Telemetry reports to the providers of its options. [New] makes it. It is safe for concurrent use.
+type Telemetry struct {
+	meter    metric.Meter
+	recorder *recorder
+	bridge   *bridge
+}
+
+// New returns a Telemetry. The error is that of the MeterProvider.
+func New(opts *Options) (*Telemetry, error) {
+	m, tracer := opts.meter(), opts.tracer()
+	recorder, err1 := newRecorder(m, tracer)
+	bridge, err2 := newBridge(m, tracer)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, fmt.Errorf("new telemetry: %w", err)
+	}
+	return &Telemetry{m, recorder, bridge}, nil
+}
 
 func (o *Options) tracer() trace.Tracer {
 	if o != nil && o.TracerProvider != nil {

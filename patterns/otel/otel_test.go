@@ -45,14 +45,14 @@ type employee struct {
 
 // world is an account whose clients report to OpenTelemetry.
 type world struct {
-	acct     *storagetest.Account
-	spans    *tracetest.InMemoryExporter
-	reader   *sdkmetric.ManualReader
-	opts     *otel.Options
-	provider tracing.Provider
-	table    *patterns.Table[employee]
-	queue    *azqueue.QueueClient
-	meter    *heat.Meter
+	acct      *storagetest.Account
+	spans     *tracetest.InMemoryExporter
+	reader    *sdkmetric.ManualReader
+	telemetry *otel.Telemetry
+	provider  tracing.Provider
+	table     *patterns.Table[employee]
+	queue     *azqueue.QueueClient
+	meter     *heat.Meter
 }
 
 func must(t testing.TB, errs ...error) {
@@ -72,23 +72,24 @@ func newClient(t testing.TB, opts *aztables.ClientOptions) *aztables.Client {
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{acct: storagetest.New(t), spans: tracetest.NewInMemoryExporter(), reader: sdkmetric.NewManualReader(), meter: heat.NewMeter(nil)}
-	w.opts = &otel.Options{
+	w := &world{acct: storagetest.New(t), spans: tracetest.NewInMemoryExporter(), reader: sdkmetric.NewManualReader()}
+	var err, failed error
+	w.meter, failed = heat.NewMeter(nil)
+	w.telemetry, err = otel.New(&otel.Options{
 		TracerProvider: sdktrace.NewTracerProvider(sdktrace.WithSyncer(w.spans)),
 		MeterProvider:  sdkmetric.NewMeterProvider(sdkmetric.WithReader(w.reader)),
-	}
-	var err error
-	w.provider, err = otel.NewProvider(w.opts)
-	must(t, err)
+	})
+	must(t, err, failed)
+	w.provider = w.telemetry.Provider()
 	var table aztables.ClientOptions
 	patterns.Accelerate(&table.ClientOptions)
-	w.attach(t, &table.ClientOptions)
+	w.attach(&table.ClientOptions)
 	w.table, err = patterns.NewTable[employee](newClient(t, &table), &patterns.TableOptions[employee]{Tracing: w.provider})
 	must(t, err)
 	queueKey, err := azqueue.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
 	must(t, err)
 	var queue azqueue.ClientOptions
-	w.attach(t, &queue.ClientOptions)
+	w.attach(&queue.ClientOptions)
 	w.queue, err = azqueue.NewQueueClientWithSharedKeyCredential(w.acct.Queue("work").URL(), queueKey, &queue)
 	must(t, err)
 	_, err = w.queue.Create(t.Context(), nil)
@@ -97,10 +98,10 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-func (w *world) attach(t *testing.T, opts *azcore.ClientOptions) {
+func (w *world) attach(opts *azcore.ClientOptions) {
 	opts.Transport = w.acct.Transport()
 	w.meter.Attach(opts)
-	must(t, otel.Attach(opts, w.opts))
+	w.telemetry.Attach(opts)
 }
 
 // tree returns the names of the spans since the last call, children after their parents, and
@@ -291,9 +292,9 @@ func (w *world) collect(t *testing.T) map[string]float64 {
 func TestMetricsHaveTheNamesOfTheConventions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		_, err := otel.ObserveQueue(w.queue, w.opts)
+		_, err := w.telemetry.ObserveQueue(w.queue)
 		must(t, err)
-		_, err = otel.ObserveHeat(w.meter, w.opts)
+		_, err = w.telemetry.ObserveHeat(w.meter)
 		must(t, err)
 		for i := range 3 {
 			_, err := w.table.Insert(t.Context(), &employee{"Sales" + secret, fmt.Sprint(i, secret), secret})
@@ -354,13 +355,23 @@ func TestTelemetryAddsNoRequest(t *testing.T) {
 }
 
 func TestMisuseIsAnError(t *testing.T) {
-	if _, err := otel.ObserveQueue(nil, nil); !errors.Is(err, patterns.ErrNil) {
-		t.Error(err)
+	telemetry, err := otel.New(nil)
+	must(t, err)
+	for _, telemetry := range []*otel.Telemetry{telemetry, {}, nil} {
+		if _, err := telemetry.ObserveQueue(nil); !errors.Is(err, patterns.ErrNil) {
+			t.Error(err)
+		}
+		if _, err := telemetry.ObserveHeat(nil); !errors.Is(err, patterns.ErrNil) {
+			t.Error(err)
+		}
+		telemetry.Attach(nil)
+		if telemetry != nil {
+			telemetry.Provider()
+		}
 	}
-	if _, err := otel.ObserveHeat(nil, nil); !errors.Is(err, patterns.ErrNil) {
-		t.Error(err)
-	}
-	if err := otel.Attach(nil, nil); err != nil {
-		t.Error(err)
+	var opts azcore.ClientOptions
+	new(otel.Telemetry).Attach(&opts)
+	if opts.Transport != nil {
+		t.Errorf("a zero Telemetry attached a %T", opts.Transport)
 	}
 }

@@ -18,26 +18,29 @@ import (
 	"github.com/azpatterns/azpatterns/internal/calls"
 )
 
-// NewProvider returns a provider for the Tracing of patterns.TableOptions, eventual.Options and
+// Provider returns a provider for the Tracing of patterns.TableOptions, eventual.Options and
 // eventual.EnqueueOptions. It creates the spans of operations, attempts and messages, and
 // records their durations. Do not set it as ClientOptions.TracingProvider: that would turn off the
 // shortcut of accelerated calls, and the spans of the SDK contain addresses with keys. Use
-// [Attach] instead. The error is that of the MeterProvider.
-func NewProvider(opts *Options) (tracing.Provider, error) {
-	b := &bridge{tracer: opts.tracer()}
+// [Telemetry.Attach] instead. That of a nil or zero Telemetry creates no spans.
+func (t *Telemetry) Provider() tracing.Provider {
+	if t == nil || t.bridge == nil {
+		return tracing.Provider{}
+	}
+	return tracing.NewProvider(func(string, string) tracing.Tracer {
+		return tracing.NewTracer(t.bridge.start, nil)
+	}, nil)
+}
+
+func newBridge(m metric.Meter, tracer trace.Tracer) (*bridge, error) {
+	b := &bridge{tracer: tracer}
 	var errs [4]error
-	m := opts.meter()
 	b.durations[trace.SpanKindInternal], errs[0] = seconds(m, "azpatterns.operation.duration", "Duration of operations of tables and stores.", databaseBoundaries)
 	b.durations[trace.SpanKindConsumer], errs[1] = seconds(m, "messaging.process.duration", "Duration of processing operation.", otherBoundaries)
 	b.durations[trace.SpanKindProducer], errs[2] = seconds(m, "messaging.client.operation.duration", clientDuration, otherBoundaries)
 	b.consumed, errs[3] = m.Int64Counter("messaging.client.consumed.messages",
 		metric.WithUnit("{message}"), metric.WithDescription("Number of messages that were delivered to the application."))
-	if err := errors.Join(errs[:]...); err != nil {
-		return tracing.Provider{}, fmt.Errorf("new provider: %w", err)
-	}
-	return tracing.NewProvider(func(string, string) tracing.Tracer {
-		return tracing.NewTracer(b.start, nil)
-	}, nil), nil
+	return b, errors.Join(errs[:]...)
 }
 
 // bridge creates the spans of the SDK's tracing package as OpenTelemetry spans.

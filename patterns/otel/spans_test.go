@@ -182,7 +182,7 @@ func TestAnAttemptIsLinkedToTheStoreOperationThatItFinishes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		byLast := secondaryindex.Inter("byLast", w.table.Client(), func(e *employee) (string, bool) { return e.Last, e.ID != "" }, nil)
-		outbox, err := eventual.NewOutbox(w.queue, "")
+		outbox, err := eventual.NewOutbox(w.queue, "", nil)
 		must(t, err)
 		store, err := patterns.NewStore(w.table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{byLast}, Outbox: outbox})
 		must(t, err)

@@ -21,33 +21,37 @@ import (
 // Attach adds a span and a duration for each try of a request to the options of a client of
 // tables, queues or blobs. It is part of the transport: it changes no request, and accelerated
 // calls keep their shortcut. A transport that is set later needs Attach again. nil options
-// are ignored. The error is that of the MeterProvider; nothing is attached then.
-func Attach(opts *azcore.ClientOptions, o *Options) error {
-	if opts == nil {
-		return nil
+// are ignored.
+func (t *Telemetry) Attach(opts *azcore.ClientOptions) {
+	if t == nil || t.recorder == nil || opts == nil {
+		return
 	}
-	t := &transport{tracer: o.tracer()}
+	patterns.LimitReplies(opts)
+	opts.Transport = &transport{t.recorder, opts.Transport}
+}
+
+func newRecorder(m metric.Meter, tracer trace.Tracer) (*recorder, error) {
+	t := &recorder{tracer: tracer}
 	var errs [4]error
-	m := o.meter()
 	t.durations[tables], errs[0] = seconds(m, "db.client.operation.duration", "Duration of database client operations.", databaseBoundaries)
 	t.durations[queues], errs[1] = seconds(m, "messaging.client.operation.duration", clientDuration, otherBoundaries)
 	t.durations[blobs], errs[2] = seconds(m, "http.client.request.duration", "Duration of HTTP client requests.", otherBoundaries)
 	t.sent, errs[3] = m.Int64Counter("messaging.client.sent.messages",
 		metric.WithUnit("{message}"), metric.WithDescription("Number of messages producer attempted to send to the broker."))
-	if err := errors.Join(errs[:]...); err != nil {
-		return fmt.Errorf("attach: %w", err)
-	}
-	patterns.LimitReplies(opts)
-	t.next, opts.Transport = opts.Transport, t
-	return nil
+	return t, errors.Join(errs[:]...)
+}
+
+// recorder records requests.
+type recorder struct {
+	tracer    trace.Tracer
+	durations [3]metric.Float64Histogram // by service
+	sent      metric.Int64Counter
 }
 
 // transport makes a span for each request. It is safe for concurrent use.
 type transport struct {
-	next      policy.Transporter
-	tracer    trace.Tracer
-	durations [3]metric.Float64Histogram // by service
-	sent      metric.Int64Counter
+	*recorder
+	next policy.Transporter
 }
 
 // Do sends the request. The span ends when the head of the reply has arrived.
