@@ -196,8 +196,8 @@
 // A meter and a pair are for one account; a governor is for all. Package shards takes the clients
 // of the accounts. A read of one partition in either region is
 //
-//	err := table.Read(ctx, key.Partition, func(rows *patterns.Table[Order]) error {
-//		either, err := regions.NewTable(rows)
+//	err := table.ReadWithin(ctx, key.Partition, func(rows *patterns.Table[Order]) error {
+//		either, err := regions.NewTable(rows, nil)
 //		if err == nil {
 //			item, err = either.Get(ctx, key)
 //		}

@@ -293,7 +293,7 @@ func TestStoredNamesLeadNowhereElse(t *testing.T) {
 	t.Run("directories of shards", func(t *testing.T) {
 		tr := newTrap(t)
 		accounts := []shards.Account{{Name: "a", Tables: tr.tables, Table: "people"}}
-		harness.NoError(t, harness.Must(shards.New("people", accounts, nil))(t).Create(t.Context()))
+		harness.NoError(t, harness.Must(shards.New(accounts, "people", nil))(t).Create(t.Context()))
 		for text, want := range map[string]error{
 			`{"Lease":1000000000,"Idle":1000000000,"Config":{"Accounts":[{"Name":"` + otherPlace + `","Weight":1}]}}`:                                                          shards.ErrUnknownAccount,
 			`{"Lease":1000000000,"Idle":1000000000,"Config":{"Accounts":[{"Name":"a","Weight":1}],"Pins":{"p":"` + otherPlace + `"}}}`:                                         patterns.ErrBadReply,
@@ -304,7 +304,7 @@ func TestStoredNamesLeadNowhereElse(t *testing.T) {
 			`{"Lease":1000000000,"Idle":1000000000,"Config":{"Accounts":[{"Name":"a","Weight":1}]},"Move":{"To":{"Accounts":[{"Name":"a","Weight":1}]},"Clean":{"All":true}}}`: patterns.ErrBadReply,
 		} {
 			tr.row(t, "azpshards", map[string]any{"PartitionKey": "people", "RowKey": "directory", "Directory": text})
-			table := harness.Must(shards.NewTable[citizen](harness.Must(shards.New("people", accounts, nil))(t), nil))(t)
+			table := harness.Must(shards.NewTable[citizen](harness.Must(shards.New(accounts, "people", nil))(t), nil))(t)
 			tr.check(t, text, func(ctx context.Context) error { _, err := table.Get(ctx, at); return err }, want)
 		}
 	})
@@ -321,7 +321,7 @@ func TestStoredNamesLeadNowhereElse(t *testing.T) {
 		f := query.PartitionKey.Eq("p")
 		one := &patterns.QueryOptions{PageSize: 1}
 		page := harness.Must(rows.Page(t.Context(), f, "", one))(t)
-		both := harness.Must(regions.NewTable(rows))(t)
+		both := harness.Must(regions.NewTable(rows, nil))(t)
 		for _, text := range []string{"x", strings.Repeat("A", 1<<20), "\x1b[2J", pages.SealCursor([]byte("x"), url), pages.SealCursor([]byte(`{"Region":"`+otherPlace+`"}`), url, "regions", "page", f.String())} {
 			tr.check(t, "page", func(ctx context.Context) error { _, err := rows.Page(ctx, f, text, one); return err }, patterns.ErrBadCursor)
 			tr.check(t, "regions", func(ctx context.Context) error { _, err := both.Page(ctx, f, text, one); return err }, patterns.ErrBadCursor)
@@ -379,9 +379,9 @@ func TestStoredNamesLeadNowhereElse(t *testing.T) {
 	t.Run("names of entity types", func(t *testing.T) {
 		for _, byRowKey := range []bool{false, true} {
 			tr := newTrap(t)
-			r := harness.Must(entitytype.NewRegistry(&entitytype.Options{ByRowKey: byRowKey, Unversioned: 1}))(t)
+			r := harness.Must(entitytype.NewRegistry(&entitytype.RegistryOptions{ByRowKey: byRowKey, Unversioned: 1}))(t)
 			harness.NoError(t, entitytype.Register[citizen](r, "Citizen", 1, nil))
-			table := harness.Must(entitytype.New(tr.tables.NewClient("people"), r))(t)
+			table := harness.Must(entitytype.New(tr.tables.NewClient("people"), r, nil))(t)
 			names := []string{"", ":", "Citizen:", "Citizen:0", "Citizen:-1", "Citizen:2", "Citizen:99999999999999999999", "citizen:1", "Citizen:1:1", "Citizen :1",
 				"\x1b[2J:1", "\u009b2J", "../" + otherPlace + ":1", "\u202e:1", strings.Repeat("C", 30000) + ":1"}
 			if byRowKey {

@@ -28,7 +28,7 @@ func ExampleStore_ExplainChange() {
 		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "badges", Row: m.Badge}, patterns.CopySpec{Unique: true})}, nil
 	})
 	account := storagetest.Start(nil)
-	outbox, err := eventual.NewOutbox(account.Queue("outbox"), "staff")
+	outbox, err := eventual.NewOutbox(account.Queue("outbox"), "staff", nil)
 	if err != nil {
 		fmt.Println(err)
 		return

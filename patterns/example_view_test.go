@@ -36,7 +36,7 @@ func openMembers(client *aztables.Client, outbox patterns.OutboxQueue) (*pattern
 func ExampleNewStore() {
 	ctx := context.Background()
 	account := storagetest.Start(nil)
-	outbox, err := eventual.NewOutbox(account.Queue("outbox"), "staff")
+	outbox, err := eventual.NewOutbox(account.Queue("outbox"), "staff", nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -99,7 +99,7 @@ func exposedCalls(t *testing.T, m policy.Transporter, connection, name string, a
 	must(err)
 	pq, err := eventual.NewPoisonQueue(jobs, poison, nil)
 	must(err)
-	outbox, err := eventual.NewOutbox(jobs, "")
+	outbox, err := eventual.NewOutbox(jobs, "", nil)
 	must(err)
 	index := indexentity.InterBlob("n", box, func(c *counter) (string, bool) { return c.Shard, true }, nil)
 	indexed, err := patterns.NewStore(table, &patterns.StoreOptions[counter]{Outbox: outbox, Views: []patterns.View[counter]{index}})

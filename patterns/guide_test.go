@@ -151,11 +151,11 @@ func typeTables() []guideTable {
 			}
 		}
 		return guideTable{name, rows("Kwok", "1"), func(t testing.TB, client *aztables.Client) {
-			types := harness.Must(entitytype.NewRegistry(&entitytype.Options{Property: property, Unversioned: 1}))(t)
+			types := harness.Must(entitytype.NewRegistry(&entitytype.RegistryOptions{Property: property, Unversioned: 1}))(t)
 			harness.NoError(t, errors.Join(
 				entitytype.Register[employee](types, "Employee", 1, nil),
 				entitytype.Register[customer](types, "Customer", 1, nil)))
-			people := harness.Must(entitytype.New(client, types))(t)
+			people := harness.Must(entitytype.New(client, types, nil))(t)
 			for _, row := range []string{"kenk", "annb"} {
 				harness.Must(people.Update(t.Context(), keys.Key{Partition: "Sales", Row: row}, func(e entitytype.Entity) error {
 					switch v := e.Value.(type) {

@@ -120,14 +120,14 @@ func TestPagesThatFailAreReadAgain(t *testing.T) {
 			}, nil))(t)
 		registry := harness.Must(entitytype.NewRegistry(nil))(t)
 		harness.NoError(t, entitytype.Register[paged](registry, "doc", 1, nil))
-		types := harness.Must(entitytype.New(b.Table(t), registry))(t)
+		types := harness.Must(entitytype.New(b.Table(t), registry, nil))(t)
 		days := harness.Must(highvolumedelete.New[paged](service, harness.UniqueName()[:20]+"x", highvolumedelete.Day, nil))(t)
 		accounts := []shards.Account{{Name: "one", Tables: service, Table: harness.UniqueName()}, {Name: "two", Tables: service, Table: harness.UniqueName()}}
 		directory := &shards.Options{Directory: harness.UniqueName()}
 		for _, name := range []string{accounts[0].Table, accounts[1].Table, directory.Directory} {
 			b.NamedTable(t, name)
 		}
-		all := harness.Must(shards.New("docs", accounts, directory))(t)
+		all := harness.Must(shards.New(accounts, "docs", directory))(t)
 		harness.NoError(t, all.Create(ctx))
 		sharded := harness.Must(shards.NewTable[paged](all, nil))(t)
 		for i := range docs {

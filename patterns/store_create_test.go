@@ -29,7 +29,7 @@ func spreadStore(t *testing.T, own, other *aztables.Client, blobs *container.Cli
 	}
 	name := func(p *harness.Person) (string, bool) { return p.Name, true }
 	index := indexentity.InterBlob("names", blobs, name, nil)
-	outbox, err := eventual.NewOutbox(queue, "")
+	outbox, err := eventual.NewOutbox(queue, "", nil)
 	harness.NoError(t, err)
 	shared := patterns.TableTarget("other", other)
 	return harness.NewStore(t, own, &patterns.StoreOptions[harness.Person]{

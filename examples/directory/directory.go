@@ -81,7 +81,7 @@ func (d *Directory) declare() error {
 		return department(e.Department), manager{e.name(), e.Email}, e.IsManager && e.active()
 	}), nil)
 	table, err1 := patterns.NewTable[Employee](d.employees, nil)
-	outbox, err2 := eventual.NewOutbox(d.jobs, "")
+	outbox, err2 := eventual.NewOutbox(d.jobs, "", nil)
 	if err := errors.Join(err1, err2); err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func run(w io.Writer) error {
 	// 1. The first release stores an employee.
 	old, err1 := entitytype.NewRegistry(nil)
 	err2 := entitytype.Register[EmployeeV1](old, "Employee", 1, nil)
-	before, err3 := entitytype.New(client, old)
+	before, err3 := entitytype.New(client, old, nil)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
@@ -88,7 +88,7 @@ func run(w io.Writer) error {
 	})
 	err3 = entitytype.Register[Employee](registry, "Employee", 2, nil)
 	err4 := entitytype.Register[Department](registry, "Department", 1, nil)
-	staff, err5 := entitytype.New(client, registry)
+	staff, err5 := entitytype.New(client, registry, nil)
 	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
 		return err
 	}

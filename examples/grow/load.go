@@ -96,8 +96,8 @@ func (l *load) stop() {
 func (l *load) read() {
 	o, began := orderOf(rand.IntN(customers)), time.Now()
 	var item regions.Item[Order]
-	err := l.orders.Read(l.ctx, o.PartitionKey, func(rows *patterns.Table[Order]) error {
-		either, err := regions.NewTable(rows)
+	err := l.orders.ReadWithin(l.ctx, o.PartitionKey, func(rows *patterns.Table[Order]) error {
+		either, err := regions.NewTable(rows, nil)
 		if err == nil {
 			item, err = either.Get(l.ctx, keys.Key{Partition: o.PartitionKey, Row: o.RowKey})
 		}

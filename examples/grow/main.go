@@ -45,7 +45,7 @@ func run(ctx context.Context, out io.Writer) ([]figures, error) {
 		}
 	}
 	// Reads survive an outage of the first account, which has the directory, for half of a lease.
-	s, err := shards.New("Orders", []shards.Account{all[0].Account}, &shards.Options{Lease: 10 * time.Second})
+	s, err := shards.New([]shards.Account{all[0].Account}, "Orders", &shards.Options{Lease: 10 * time.Second})
 	if err != nil {
 		return nil, err
 	}

@@ -24,10 +24,13 @@ func draw(ctx context.Context, folder string) error {
 	}
 	for name, l := range map[string]layout{"before.html": all[0], "after.html": all[len(all)-1]} {
 		now := start
-		meter := heat.NewMeter(&heat.Options{
+		meter, err := heat.NewMeter(&heat.Options{
 			Clock: func() time.Time { return now },
 			Label: func(key string) string { return key }, // no one's data
 		})
+		if err != nil {
+			return err
+		}
 		if err := replay(ctx, l, meter, &now); err != nil {
 			return fmt.Errorf("%s: %w", l.name, err)
 		}

@@ -79,7 +79,7 @@ func try(w io.Writer, variant string) error {
 	if err != nil {
 		return err
 	}
-	outbox, err := eventual.NewOutbox(queue, "staff")
+	outbox, err := eventual.NewOutbox(queue, "staff", nil)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func run(w io.Writer) error {
 	}
 
 	// 1. Declare the table, the container, and the queue for blobs to check.
-	outbox, err := eventual.NewOutbox(queue, "photos")
+	outbox, err := eventual.NewOutbox(queue, "photos", nil)
 	if err != nil {
 		return err
 	}

@@ -117,7 +117,7 @@ func newMigration(a *account.Account, suffix string, out io.Writer) (*migration,
 	if m.state, m.jobs, err1 = stateClients(a, suffix); err1 != nil {
 		return nil, err1
 	}
-	outbox, err1 := eventual.NewOutbox(m.queue, "")
+	outbox, err1 := eventual.NewOutbox(m.queue, "", nil)
 	m.first, err2 = after.New(m.products, m.index, outbox, true)
 	m.second, err3 = after.New(m.products, m.index, outbox, false)
 	return m, errors.Join(err1, err2, err3)

@@ -73,7 +73,7 @@ func services(t *testing.T) (*storagetest.Account, *before.Catalogue, *after.Cat
 	opts := &aztables.ClientOptions{}
 	opts.Retry = policy.RetryOptions{RetryDelay: time.Millisecond}
 	tables := acct.TablesWith(opts)
-	outbox, err := eventual.NewOutbox(acct.Queue("products"), "")
+	outbox, err := eventual.NewOutbox(acct.Queue("products"), "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,9 +17,9 @@ import (
 // share verifies the tables once more, by two workers. They could be on any machines.
 func (m *migration) share(ctx context.Context) (string, error) {
 	const id = "first"
-	runs, err := reindex.NewRuns(m.second.Store, m.state, func(ctx context.Context, job reindex.Job) error {
+	runs, err := reindex.NewRuns(m.second.Store, m.state, &reindex.RunsOptions{Enqueue: func(ctx context.Context, job reindex.Job) error {
 		return eventual.Enqueue(ctx, m.jobs, "products.reindex", job, nil)
-	})
+	}})
 	if err != nil {
 		return "", err
 	}
@@ -77,7 +77,7 @@ func status(ctx context.Context, out io.Writer, where account.Flags, table, id s
 	if err != nil {
 		return err
 	}
-	runs, err := reindex.NewRuns(m.second.Store, a.Tables.NewClient(table), func(context.Context, reindex.Job) error { return nil })
+	runs, err := reindex.NewRuns(m.second.Store, a.Tables.NewClient(table), nil)
 	if err != nil {
 		return err
 	}

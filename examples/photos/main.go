@@ -69,7 +69,7 @@ func run(ctx context.Context, out io.Writer) error {
 	if _, err := jobs.Create(ctx, nil); err != nil {
 		return err
 	}
-	outbox, err := eventual.NewOutbox(jobs, "")
+	outbox, err := eventual.NewOutbox(jobs, "", nil)
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func newStore(tables *aztables.ServiceClient, work *azqueue.QueueClient) (*patte
 	staff := tables.NewClient("Staff")
 	byLast := secondaryindex.Inter("byLast", staff, func(e *Employee) (string, bool) { return e.Last, e.Last != "" },
 		&secondaryindex.Options[Employee]{NonUnique: true, Partition: func(_, last string) string { return "last_" + keys.Escape(last) }})
-	outbox, err := eventual.NewOutbox(work, "staff")
+	outbox, err := eventual.NewOutbox(work, "staff", nil)
 	if err != nil {
 		return nil, err
 	}

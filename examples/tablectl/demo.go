@@ -34,7 +34,7 @@ func newPeople(a *account) (*patterns.Store[person], error) {
 	badge := secondaryindex.Inter("badge", a.tables.NewClient("Badges"), func(p *person) (string, bool) { return p.Badge, true }, nil)
 	table, err1 := patterns.NewTable[person](a.tables.NewClient("People"), nil)
 	queue, err2 := a.queue("jobs")
-	outbox, err3 := eventual.NewOutbox(queue, "")
+	outbox, err3 := eventual.NewOutbox(queue, "", nil)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err
 	}

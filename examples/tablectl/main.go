@@ -162,7 +162,9 @@ func (c *cli) command(ctx context.Context, k command, args []string) (err error)
 		return usagef("%s has the arguments %s", k.name, k.args)
 	}
 	if *save != "" {
-		c.meter = heat.NewMeter(nil)
+		if c.meter, err = heat.NewMeter(nil); err != nil {
+			return err
+		}
 		defer func() { err = cmp.Or(saveHeat(c.meter.Snapshot(), *save), err) }()
 	}
 	if c.filter, err = c.where.parse(); err != nil {

@@ -214,7 +214,7 @@ func entityTypes() Row {
 			if err != nil {
 				return nil, err
 			}
-			table, err := entitytype.New(c.Table(), r)
+			table, err := entitytype.New(c.Table(), r, nil)
 			return func(ctx context.Context) error {
 				n := 0
 				for e, err := range table.Query(ctx, query.PartitionKey.Eq("Contoso"), nil) {

@@ -108,7 +108,7 @@ func registry(e *env) *entitytype.Registry {
 }
 
 func entities(e *env) *entitytype.Table {
-	t, err := entitytype.New(e.people.Client(), registry(e))
+	t, err := entitytype.New(e.people.Client(), registry(e), nil)
 	must(e.t, err)
 	return t
 }
@@ -232,14 +232,14 @@ type payload struct {
 }
 
 func outbox(e *env) *eventual.Outbox {
-	o, err := eventual.NewOutbox(e.main, "")
+	o, err := eventual.NewOutbox(e.main, "", nil)
 	must(e.t, err)
 	return o
 }
 
 // otherOutbox sends messages that no worker takes: their IDs are canaries, which events contain.
 func otherOutbox(e *env) *eventual.Outbox {
-	o, err := eventual.NewOutbox(e.queue("other"), "")
+	o, err := eventual.NewOutbox(e.queue("other"), "", nil)
 	must(e.t, err)
 	return o
 }
@@ -266,14 +266,14 @@ func inTwoRegions(e *env, down bool) *regions.Table[person] {
 	must(e.t, err)
 	rows, err := patterns.NewTable[person](service.NewClient("people"), nil)
 	must(e.t, err)
-	table, err := regions.NewTable(rows)
+	table, err := regions.NewTable(rows, nil)
 	must(e.t, err)
 	return table
 }
 
 // sharded returns a table and a store in two accounts. With an unhealthy network they have no directory.
 func sharded(e *env) (*shards.Shards, *shards.Table[person], *shards.Store[person]) {
-	s, err := shards.New("sharded", []shards.Account{{Name: bird, Tables: e.service}, {Name: bird + "2", Tables: e.service, Table: "sharded2"}}, nil)
+	s, err := shards.New([]shards.Account{{Name: bird, Tables: e.service}, {Name: bird + "2", Tables: e.service, Table: "sharded2"}}, "sharded", nil)
 	must(e.t, err)
 	_ = s.Create(e.t.Context())
 	table, err := shards.NewTable[person](s, nil)
@@ -346,7 +346,7 @@ func receivers(e *env) []any {
 	if r, err := reindex.Survey(ctx, e.stamped.Client(), nil); err == nil {
 		found = append(found, r)
 	}
-	if runs, err := reindex.NewRuns(e.store, e.service.NewClient("runs"), func(context.Context, reindex.Job) error { return nil }); err == nil {
+	if runs, err := reindex.NewRuns(e.store, e.service.NewClient("runs"), &reindex.RunsOptions{Enqueue: func(context.Context, reindex.Job) error { return nil }}); err == nil {
 		_, _ = runs.Create(ctx), runs.Verify(ctx, bird, nil)
 		found = append(found, runs)
 	}

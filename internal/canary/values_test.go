@@ -154,7 +154,7 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 	add(all, dataseries.HoursOfDay(), dataseries.Ring{})
 	add(all, nil, &dataseries.Options{Property: bird + " "})
 	add(all, registry(e))
-	add(all, nil, &entitytype.Options{Property: "a b"})
+	add(all, nil, &entitytype.RegistryOptions{Property: "a b"})
 	for _, p := range persons {
 		add(all, entity(p))
 		add(all, wideItem(p))

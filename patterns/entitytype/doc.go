@@ -9,26 +9,26 @@
 //
 // # Layout
 //
-// A property contains the type and the version; its name is [Options.Property]:
+// A property contains the type and the version; its name is [RegistryOptions.Property]:
 //
 //	PartitionKey  RowKey        EntityType    properties
 //	Sales         00010         Employee:2    FirstName, LastName, EmailAddress
 //	Sales         00011         Employee:1    Name, EmailAddress
 //	Sales         Department    Department:1  DepartmentName, EmployeeCount
 //
-// With [Options.ByRowKey] the row key begins with the name of the type and "_"
+// With [RegistryOptions.ByRowKey] the row key begins with the name of the type and "_"
 // (EMPLOYEE_00010). Entities of two types may then have the same ID, and the entities of
 // one type can be read as a range. The property contains only the version; a row without
-// it has version 1, or [Options.Unversioned].
+// it has version 1, or [RegistryOptions.Unversioned].
 //
 // The design guide stores the name of the type without a version, in EntityType or
-// PersonType. [Options.Unversioned] and [Options.Property] read and write that form:
+// PersonType. [RegistryOptions.Unversioned] and [RegistryOptions.Property] read and write that form:
 //
 //	PartitionKey  RowKey            PersonType  properties
 //	Sales         kenk@contoso.com  Employee    FirstName, LastName, EmployeeID
 //	Sales         annb@contoso.com  Customer    FirstName, LastName, Phone
 //
-//	entitytype.NewRegistry(&entitytype.Options{Property: "PersonType", Unversioned: 1})
+//	entitytype.NewRegistry(&entitytype.RegistryOptions{Property: "PersonType", Unversioned: 1})
 //
 // Version 1 is then stored as the name alone, and later versions as Employee:2. A program
 // that does not know versions cannot find the type of those: register a later version after

@@ -13,7 +13,7 @@ import (
 )
 
 func TestAnUnknownTypeKeepsItsPropertiesAndTheirTypes(t *testing.T) {
-	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.RegistryOptions) {
 		ctx := t.Context()
 		_, three := newTables(t, b, opts)
 		key := sales("Contractor_1")
@@ -59,7 +59,7 @@ func TestAnUnknownTypeKeepsItsPropertiesAndTheirTypes(t *testing.T) {
 
 func TestARowKeyWithoutATypeIsUnknown(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		_, three := newTables(t, b, &entitytype.Options{ByRowKey: true})
+		_, three := newTables(t, b, &entitytype.RegistryOptions{ByRowKey: true})
 		insert(t, three, map[string]any{"Department": &entitytype.Unknown{Properties: map[string]any{"EntityType": "1"}}})
 		e, err := three.Get(t.Context(), sales("Department"))
 		if _, ok := e.Value.(*entitytype.Unknown); !ok || e.Name != "" || e.Version != 0 || err != nil {
@@ -88,7 +88,7 @@ func TestARowThatCannotBeDecodedIsAnError(t *testing.T) {
 			r := newRegistry(t, nil)
 			err := errors.Join(entitytype.Register(r, "Employee", 1, up), entitytype.Register[employee2](r, "Employee", 2, nil),
 				entitytype.Register[department](r, "Department", 3, nil))
-			table, terr := entitytype.New(client, r)
+			table, terr := entitytype.New(client, r, nil)
 			_, ierr := table.Upsert(ctx, sales("1"), &employee1{Name: "Ken"}, patterns.Replace)
 			if err := errors.Join(err, terr, ierr); err != nil {
 				t.Fatal(err)

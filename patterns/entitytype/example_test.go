@@ -23,7 +23,7 @@ func Example() {
 
 	old, _ := entitytype.NewRegistry(nil)
 	entitytype.Register[EmployeeV1](old, "Employee", 1, nil)
-	before, _ := entitytype.New(client, old)
+	before, _ := entitytype.New(client, old, nil)
 	before.Create(ctx)
 	before.Insert(ctx, keys.Key{Partition: "Sales", Row: "00010"}, &EmployeeV1{"Ken Kwok"})
 
@@ -34,7 +34,7 @@ func Example() {
 	})
 	entitytype.Register[Employee](registry, "Employee", 2, nil)
 	entitytype.Register[Department](registry, "Department", 1, nil)
-	staff, err := entitytype.New(client, registry)
+	staff, err := entitytype.New(client, registry, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

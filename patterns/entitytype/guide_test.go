@@ -8,6 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -68,11 +69,11 @@ func readByHand[V any](t testing.TB, client *aztables.Client, row string) (v V) 
 // newStaff returns a Table for rows that other programs write without a version.
 func newStaff(t testing.TB, client *aztables.Client, property string) *entitytype.Table {
 	t.Helper()
-	r := newRegistry(t, &entitytype.Options{Property: property, Unversioned: 1})
+	r := newRegistry(t, &entitytype.RegistryOptions{Property: property, Unversioned: 1})
 	harness.NoError(t, errors.Join(
 		entitytype.Register[person](r, "Employee", 1, nil),
 		entitytype.Register[customer](r, "Customer", 1, nil)))
-	return harness.Must(entitytype.New(client, r))(t)
+	return harness.Must(entitytype.New(client, r, nil))(t)
 }
 
 func TestRowsWhoseTypeHasNoVersionAreReadChangedAndReadByHand(t *testing.T) {
@@ -132,11 +133,11 @@ func TestAnUnversionedNameIsTheGivenVersion(t *testing.T) {
 		if v := readByHand[handEmployee](t, one.Client(), "default"); v.EntityType != "Employee:1" {
 			t.Errorf("by default: %q", v.EntityType)
 		}
-		r := newRegistry(t, &entitytype.Options{Unversioned: 2})
+		r := newRegistry(t, &entitytype.RegistryOptions{Unversioned: 2})
 		harness.NoError(t, errors.Join(
 			entitytype.Register(r, "Employee", 2, from2),
 			entitytype.Register[employee3](r, "Employee", 3, nil)))
-		staff := harness.Must(entitytype.New(client, r))(t)
+		staff := harness.Must(entitytype.New(client, r, nil))(t)
 		e := harness.Must(staff.Get(ctx, sales("000123")))(t)
 		if v, ok := e.Value.(*employee3); !ok || v.FirstName != "Ken" || e.Name != "Employee" || e.Version != 2 {
 			t.Fatalf("%+v, stored as %s:%d", e.Value, e.Name, e.Version)
@@ -168,9 +169,9 @@ func TestATypeInTheRowKeyNeedsNoProperty(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, ctx := b.Table(t), t.Context()
 		addByHand(t, client, handEmployee{Entity: aztables.Entity{PartitionKey: "Sales", RowKey: "EMPLOYEE_000123"}, FirstName: "Ken"})
-		r := newRegistry(t, &entitytype.Options{ByRowKey: true, Unversioned: 2})
+		r := newRegistry(t, &entitytype.RegistryOptions{ByRowKey: true, Unversioned: 2})
 		harness.NoError(t, entitytype.Register[person](r, "EMPLOYEE", 2, nil))
-		staff := harness.Must(entitytype.New(client, r))(t)
+		staff := harness.Must(entitytype.New(client, r, nil))(t)
 		e := harness.Must(staff.Get(ctx, sales("EMPLOYEE_000123")))(t)
 		if v, ok := e.Value.(*person); !ok || v.FirstName != "Ken" || e.Version != 2 {
 			t.Fatalf("%+v, version %d", e.Value, e.Version)
@@ -183,7 +184,7 @@ func TestATypeInTheRowKeyNeedsNoProperty(t *testing.T) {
 }
 
 func TestNewRegistryRefusesANegativeVersion(t *testing.T) {
-	if _, err := entitytype.NewRegistry(&entitytype.Options{Unversioned: -1}); !errors.Is(err, entitytype.ErrBadType) {
+	if _, err := entitytype.NewRegistry(&entitytype.RegistryOptions{Unversioned: -1}); !errors.Is(err, patterns.ErrBadOption) {
 		t.Error(err)
 	}
 }

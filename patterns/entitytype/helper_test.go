@@ -44,7 +44,12 @@ func from2(e employee2) (any, error) {
 }
 
 // newTables returns one table as the first and as the third release of the program use it.
-func newTables(t testing.TB, b *harness.Backend, opts *entitytype.Options) (one, three *entitytype.Table) {
+func newTables(t testing.TB, b *harness.Backend, opts *entitytype.RegistryOptions) (one, three *entitytype.Table) {
+	t.Helper()
+	return newTablesWith(t, b, opts, nil)
+}
+
+func newTablesWith(t testing.TB, b *harness.Backend, opts *entitytype.RegistryOptions, with *entitytype.Options) (one, three *entitytype.Table) {
 	t.Helper()
 	client := b.Table(t)
 	old, now := newRegistry(t, opts), newRegistry(t, opts)
@@ -56,15 +61,15 @@ func newTables(t testing.TB, b *harness.Backend, opts *entitytype.Options) (one,
 		entitytype.Register[employee3](now, "Employee", 3, nil),
 		entitytype.Register[department](now, "Department", 1, nil),
 	)
-	one, err1 := entitytype.New(client, old)
-	three, err3 := entitytype.New(client, now)
+	one, err1 := entitytype.New(client, old, with)
+	three, err3 := entitytype.New(client, now, with)
 	if err := errors.Join(err, err1, err3); err != nil {
 		t.Fatal(err)
 	}
 	return one, three
 }
 
-func newRegistry(t testing.TB, opts *entitytype.Options) *entitytype.Registry {
+func newRegistry(t testing.TB, opts *entitytype.RegistryOptions) *entitytype.Registry {
 	t.Helper()
 	r, err := entitytype.NewRegistry(opts)
 	if err != nil {
@@ -92,9 +97,9 @@ func insert(t testing.TB, table *entitytype.Table, entities map[string]any) {
 func sales(row string) keys.Key { return keys.Key{Partition: "Sales", Row: row} }
 
 // both runs body with the type in a property, and with its name in the row key.
-func both(t *testing.T, body func(t *testing.T, b *harness.Backend, opts *entitytype.Options)) {
+func both(t *testing.T, body func(t *testing.T, b *harness.Backend, opts *entitytype.RegistryOptions)) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		t.Run("by property", func(t *testing.T) { body(t, b, nil) })
-		t.Run("by row key", func(t *testing.T) { body(t, b, &entitytype.Options{ByRowKey: true}) })
+		t.Run("by row key", func(t *testing.T) { body(t, b, &entitytype.RegistryOptions{ByRowKey: true}) })
 	})
 }

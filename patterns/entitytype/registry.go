@@ -1,6 +1,7 @@
 package entitytype
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"sync"
@@ -17,15 +18,14 @@ type Registry struct {
 	property    string
 	byRowKey    bool
 	unversioned int // the version of a name without one; 0 if it is not a type
-	stamped     bool
 
 	mu      sync.RWMutex
 	types   map[typeName]registered
 	goTypes map[reflect.Type]typeName
 }
 
-// Options are the options of [NewRegistry]. nil and the zero value mean the defaults.
-type Options struct {
+// RegistryOptions are the options of [NewRegistry]. nil and the zero value mean the defaults.
+type RegistryOptions struct {
 	// Property is the name of the property that contains type and version. "" means
 	// "EntityType".
 	Property string
@@ -40,29 +40,21 @@ type Options struct {
 	// property; a written row has the property. 0 means that a name without a version is
 	// not a type, and with ByRowKey 1.
 	Unversioned int
-
-	// StampWrites is [patterns.TableOptions.StampWrites], for all types.
-	StampWrites bool
 }
 
 const defaultProperty = "EntityType"
 
-// NewRegistry returns an empty Registry. The error matches [ErrBadType] if
-// [Options.Property] is not a name that a property of the caller can have, or if
-// [Options.Unversioned] is negative.
-func NewRegistry(opts *Options) (*Registry, error) {
-	var o Options
-	if opts != nil {
-		o = *opts
-	}
-	if o.Property == "" {
-		o.Property = defaultProperty
-	}
+// NewRegistry returns an empty Registry. The error matches [patterns.ErrBadOption] if
+// [RegistryOptions.Property] is not a name that a property of the caller can have, or if
+// [RegistryOptions.Unversioned] is negative.
+func NewRegistry(opts *RegistryOptions) (*Registry, error) {
+	o := *cmp.Or(opts, &RegistryOptions{})
+	o.Property = cmp.Or(o.Property, defaultProperty)
 	if !txn.IsOwnName(o.Property) {
-		return nil, fmt.Errorf("new registry: %w: Options.Property is not a valid name for a property", ErrBadType)
+		return nil, azerr.Errorf("new registry: %w: RegistryOptions.Property is not a valid name for a property", azerr.ErrBadOption)
 	}
 	if o.Unversioned < 0 {
-		return nil, fmt.Errorf("new registry: %w: Options.Unversioned is negative", ErrBadType)
+		return nil, azerr.Errorf("new registry: %w: RegistryOptions.Unversioned is negative", azerr.ErrBadOption)
 	}
 	if o.ByRowKey && o.Unversioned == 0 {
 		o.Unversioned = 1
@@ -71,7 +63,6 @@ func NewRegistry(opts *Options) (*Registry, error) {
 		property:    o.Property,
 		byRowKey:    o.ByRowKey,
 		unversioned: o.Unversioned,
-		stamped:     o.StampWrites,
 		types:       make(map[typeName]registered),
 		goTypes:     make(map[reflect.Type]typeName),
 	}, nil
@@ -79,8 +70,7 @@ func NewRegistry(opts *Options) (*Registry, error) {
 
 // The sentinels of this package; match them with [errors.Is].
 var (
-	// ErrBadType means that a type cannot be registered, or that an option of a Registry is
-	// invalid; the message states why.
+	// ErrBadType means that a type cannot be registered; the message states why.
 	ErrBadType = azerr.Sentinel("type cannot be registered")
 
 	// ErrRegistered means that a name and version, or a Go type, is already registered.
@@ -98,13 +88,13 @@ var (
 	ErrOtherType = azerr.Sentinel("value does not have the type that was read")
 
 	// ErrWrongKey means that a row key does not begin with the name of the value's type,
-	// although [Options.ByRowKey] is set. It matches [patterns.ErrBadKey].
+	// although [RegistryOptions.ByRowKey] is set. It matches [patterns.ErrBadKey].
 	ErrWrongKey = azerr.Errorf("%w: the row key does not begin with the name of the type", patterns.ErrBadKey)
 )
 
 // Register makes T the Go type of a version of the entity type called name. The name is 1
 // to 64 ASCII letters and digits, and the version is 1 or more. Both are stored with every
-// row and must not change. T is a struct without a field for [Options.Property].
+// row and must not change. T is a struct without a field for [RegistryOptions.Property].
 //
 // upcast converts a value to one of a later version, of a Go type that is registered for
 // the same name, or to a pointer to one. It must be a pure function. It is nil for the

@@ -42,7 +42,7 @@ func TestRegisterRefusesInvalidTypes(t *testing.T) {
 
 func TestNewRegistryRefusesNamesThatNoPropertyCanHave(t *testing.T) {
 	for _, name := range []string{"PartitionKey", "RowKey", "Timestamp", "a b", "1x", "a-b", "odata.etag", "X@odata.type", "azp_type", "\xff", strings.Repeat("x", 256)} {
-		if _, err := entitytype.NewRegistry(&entitytype.Options{Property: name}); !errors.Is(err, entitytype.ErrBadType) {
+		if _, err := entitytype.NewRegistry(&entitytype.RegistryOptions{Property: name}); !errors.Is(err, patterns.ErrBadOption) {
 			t.Errorf("%.20q: %v", name, err)
 		}
 	}
@@ -51,9 +51,9 @@ func TestNewRegistryRefusesNamesThatNoPropertyCanHave(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"type", "_", "Größe", strings.Repeat("x", 255)} {
-		r := newRegistry(t, &entitytype.Options{Property: name})
+		r := newRegistry(t, &entitytype.RegistryOptions{Property: name})
 		err := entitytype.Register[department](r, "Department", 1, nil)
-		table, nerr := entitytype.New(client, r)
+		table, nerr := entitytype.New(client, r, nil)
 		if err := errors.Join(err, nerr); err != nil {
 			t.Fatalf("%.20q: %v", name, err)
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 func TestEntitiesAreFilteredAndReadInPartByAnyProperty(t *testing.T) {
-	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.RegistryOptions) {
 		ctx := t.Context()
 		one, three := newTables(t, b, opts)
 		insert(t, one, map[string]any{"Employee_1": &employee1{"Ken Kwok", "kenk@contoso.com"}})

@@ -25,13 +25,20 @@ type Table struct {
 	tables   map[reflect.Type]typed // for writes
 }
 
+// Options are the options of [New]. nil and the zero value mean the defaults.
+type Options struct {
+	// StampWrites is [patterns.TableOptions.StampWrites], for all types.
+	StampWrites bool
+}
+
 // New returns a Table of the types that are registered now. It makes no request. The table must
 // exist before the first write; [Table.Create] creates it.
-func New(client *aztables.Client, registry *Registry) (*Table, error) {
+func New(client *aztables.Client, registry *Registry, opts *Options) (*Table, error) {
 	if registry == nil || registry.types == nil {
 		return nil, fmt.Errorf("new entity table: registry: %w", patterns.ErrNil)
 	}
-	rows, err := patterns.NewTable(client, &patterns.TableOptions[patterns.Row]{Keyless: true, StampWrites: registry.stamped})
+	stamped := opts != nil && opts.StampWrites
+	rows, err := patterns.NewTable(client, &patterns.TableOptions[patterns.Row]{Keyless: true, StampWrites: stamped})
 	if err != nil {
 		return nil, fmt.Errorf("new entity table: %w", err)
 	}
@@ -43,11 +50,11 @@ func New(client *aztables.Client, registry *Registry) (*Table, error) {
 	registry.mu.RLock()
 	defer registry.mu.RUnlock()
 	for goType, n := range registry.goTypes {
-		if t.tables[goType], err = registry.types[n].table(client, registry.stamped); err != nil {
+		if t.tables[goType], err = registry.types[n].table(client, stamped); err != nil {
 			return nil, fmt.Errorf("new entity table: %w", err)
 		}
 	}
-	if t.tables[unknownType], err = newTypedTable[map[string]any](client, registry.stamped); err != nil {
+	if t.tables[unknownType], err = newTypedTable[map[string]any](client, stamped); err != nil {
 		return nil, fmt.Errorf("new entity table: %w", err)
 	}
 	return t, nil

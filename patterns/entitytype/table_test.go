@@ -15,7 +15,7 @@ import (
 )
 
 func TestAQueryReturnsValuesOfAllTypesAndVersions(t *testing.T) {
-	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.RegistryOptions) {
 		ctx := t.Context()
 		one, three := newTables(t, b, opts)
 		insert(t, one, map[string]any{"Employee_1": &employee1{"Ken Kwok", "kenk@contoso.com"}})
@@ -49,7 +49,7 @@ func TestAQueryReturnsValuesOfAllTypesAndVersions(t *testing.T) {
 func TestRowKeysSelectOneType(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
-		_, three := newTables(t, b, &entitytype.Options{ByRowKey: true})
+		_, three := newTables(t, b, &entitytype.RegistryOptions{ByRowKey: true})
 		insert(t, three, map[string]any{
 			"Department_": &department{"Sales", 1}, "Employee_": &employee3{FirstName: "a"}, "Employee_2_x": &employee3{FirstName: "b"},
 			"EmployeeX_1": &entitytype.Unknown{}, "Employee": &entitytype.Unknown{},
@@ -124,9 +124,9 @@ func TestTheZeroTableReturnsErrNil(t *testing.T) {
 		"Update":           harness.ErrorOf(table.Update(ctx, key, func(entitytype.Entity) error { return nil })),
 		"Transaction":      harness.ErrorOf(table.Transaction().Insert(key, &department{}).Delete(key, "").Commit(ctx)),
 		"zero Transaction": harness.ErrorOf(new(entitytype.Transaction).Delete(key, "").Commit(ctx)),
-		"nil client":       harness.ErrorOf(entitytype.New(nil, newRegistry(t, nil))),
-		"nil registry":     harness.ErrorOf(entitytype.New(&aztables.Client{}, nil)),
-		"zero registry":    harness.ErrorOf(entitytype.New(&aztables.Client{}, &entitytype.Registry{})),
+		"nil client":       harness.ErrorOf(entitytype.New(nil, newRegistry(t, nil), nil)),
+		"nil registry":     harness.ErrorOf(entitytype.New(&aztables.Client{}, nil, nil)),
+		"zero registry":    harness.ErrorOf(entitytype.New(&aztables.Client{}, &entitytype.Registry{}, nil)),
 	} {
 		if !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("%s: got %v, want ErrNil", what, err)
@@ -137,7 +137,7 @@ func TestTheZeroTableReturnsErrNil(t *testing.T) {
 func TestCreate(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		b.WantCreate(t, func(client *aztables.Client) func(context.Context) error {
-			return harness.Must(entitytype.New(client, newRegistry(t, nil)))(t).Create
+			return harness.Must(entitytype.New(client, newRegistry(t, nil), nil))(t).Create
 		})
 	})
 }

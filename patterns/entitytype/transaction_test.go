@@ -11,7 +11,7 @@ import (
 )
 
 func TestATransactionChangesAllTypesOrNone(t *testing.T) {
-	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.RegistryOptions) {
 		ctx := t.Context()
 		_, three := newTables(t, b, opts)
 		if _, err := three.Insert(ctx, sales("Department_1"), &department{"Sales", 1}); err != nil {

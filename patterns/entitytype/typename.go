@@ -29,7 +29,7 @@ func (n typeName) valid() bool {
 const separator = "_"
 
 // RowKeys returns the range of the row keys of all entities of a type, for a query of one
-// type if [Options.ByRowKey] is set.
+// type if [RegistryOptions.ByRowKey] is set.
 func RowKeys(name string) keys.Range { return keys.Prefix(name + separator) }
 
 // stored returns the type of a row. property is the value of the registry's property, nil

@@ -31,7 +31,7 @@ func TestAnUpgradeLeavesCommonPropertiesAsTheyAre(t *testing.T) {
 		r := newRegistry(t, nil)
 		harness.NoError(t, entitytype.Register(r, "Visit", 1, func(v visit1) (any, error) { return visit2{v.Guest, v.At, v.Price, 1}, nil }))
 		harness.NoError(t, entitytype.Register[visit2](r, "Visit", 2, nil))
-		table := harness.Must(entitytype.New(b.NamedTable(t, name), r))(t)
+		table := harness.Must(entitytype.New(b.NamedTable(t, name), r, nil))(t)
 		direct := b.Direct(t, name)
 		harness.Must(direct.AddEntity(ctx, []byte(`{"PartitionKey":"Sales","RowKey":"1","EntityType":"Visit:1","Guest":"Jun","At":"2026-03-01T00:00:00.10+02:00","Price":3,"Other":"x"}`), nil))(t)
 		harness.Must(table.Update(ctx, sales("1"), func(e entitytype.Entity) error {

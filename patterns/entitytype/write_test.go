@@ -14,7 +14,7 @@ import (
 )
 
 func TestAWriteReturnsTheEntityForTheNextWrite(t *testing.T) {
-	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.RegistryOptions) {
 		ctx := t.Context()
 		_, three := newTables(t, b, opts)
 		key := sales("Department_1")
@@ -133,7 +133,7 @@ func TestAnUpsertChangesTheTypeOfTheRow(t *testing.T) {
 }
 
 func TestAnUpdateWritesTheNewestVersion(t *testing.T) {
-	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.RegistryOptions) {
 		ctx := t.Context()
 		one, three := newTables(t, b, opts)
 		key := sales("Employee_1")
@@ -167,7 +167,7 @@ func TestAnUpdateWritesTheNewestVersion(t *testing.T) {
 }
 
 func TestAnUpdateKeepsUnknownProperties(t *testing.T) {
-	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.RegistryOptions) {
 		ctx := t.Context()
 		_, three := newTables(t, b, opts)
 		key := sales("Department_1")
@@ -192,7 +192,7 @@ func TestWritesRefuseInvalidValuesBeforeARequest(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		_, table := newTables(t, b, nil)
-		_, keyed := newTables(t, b, &entitytype.Options{ByRowKey: true})
+		_, keyed := newTables(t, b, &entitytype.RegistryOptions{ByRowKey: true})
 		b.ResetRequests()
 		var none *employee3
 		for _, c := range []struct {
@@ -220,14 +220,9 @@ func TestWritesRefuseInvalidValuesBeforeARequest(t *testing.T) {
 // With stamps each write finds out that it was applied although its reply was lost, whatever the type;
 // without, only an Upsert does.
 func TestOnlyStampsShowThatALostWriteWasApplied(t *testing.T) {
-	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.Options) {
+	both(t, func(t *testing.T, b *harness.Backend, opts *entitytype.RegistryOptions) {
 		for _, stamped := range []bool{false, true} {
-			var o entitytype.Options
-			if opts != nil {
-				o = *opts
-			}
-			o.StampWrites = stamped
-			one, three := newTables(t, b, &o)
+			one, three := newTablesWith(t, b, opts, &entitytype.Options{StampWrites: stamped})
 			unknown := func(text string) *entitytype.Unknown {
 				u := &entitytype.Unknown{Properties: map[string]any{"EntityType": "7", "S": text}}
 				if opts == nil {

@@ -191,7 +191,7 @@ func ExampleHandleOutbox() {
 	ctx, stop := context.WithCancel(context.Background())
 	acct := storagetest.Start(nil)
 	work, late := newQueue(acct, "work"), newQueue(acct, "late")
-	outbox, err := eventual.NewOutbox(work, "staff")
+	outbox, err := eventual.NewOutbox(work, "staff", nil)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -45,7 +45,7 @@ type Options struct {
 	// signed for this queue, by name. Any other message is a bad message: it is moved to the
 	// poison queue before any other request, and Decode is not called. All who add messages to
 	// the queue need the first key of the ring: see [EnqueueOptions.SigningKeys],
-	// [Outbox.Sign] and [PoisonQueueOptions.SigningKeys]. A ring has at least one key, and a key
+	// [OutboxOptions.SigningKeys] and [PoisonQueueOptions.SigningKeys]. A ring has at least one key, and a key
 	// at least 32 bytes, which should be random; the ring is copied. Use other keys for an account with a queue of the same name.
 	//
 	// To replace a key, add the new one at the end of all rings, then move it to the front of

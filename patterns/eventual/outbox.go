@@ -1,6 +1,7 @@
 package eventual
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,36 +24,30 @@ type Outbox struct {
 
 var _ patterns.OutboxQueue = (*Outbox)(nil)
 
+// OutboxOptions are the options of [NewOutbox]. nil and the zero value mean the defaults.
+type OutboxOptions struct {
+	// SigningKeys is a ring of keys, the first of which signs the messages, for workers that
+	// require it: see [Options.SigningKeys]. nil signs nothing.
+	SigningKeys [][]byte
+}
+
 // NewOutbox returns an Outbox. Stores that share a queue need different names, of which
 // one may be "". A name consists of up to 64 letters, digits and the characters
 // - _ . : /; for any other name the error matches [ErrBadKind]. NewOutbox makes no
 // request.
-func NewOutbox(queueClient *azqueue.QueueClient, name string) (*Outbox, error) {
+func NewOutbox(queueClient *azqueue.QueueClient, name string, opts *OutboxOptions) (*Outbox, error) {
 	if queueClient == nil {
 		return nil, fmt.Errorf("new outbox: queue: %w", patterns.ErrNil)
 	}
 	kind, err := outboxKind(name)
+	keys := cmp.Or(opts, &OutboxOptions{}).SigningKeys
+	if err == nil {
+		err = checkKeys("OutboxOptions.SigningKeys", keys)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("new outbox: %w", err)
 	}
-	return &Outbox{queue{client: queueClient}, kind}, nil
-}
-
-// Sign returns an Outbox like o that signs its messages with the first key of a ring, for
-// workers that require it: see [Options.SigningKeys]. A ring without keys, also nil, is refused with
-// [patterns.ErrBadOption]: use o itself if messages need no signature. It makes no request.
-func (o *Outbox) Sign(keys [][]byte) (*Outbox, error) {
-	err := checkKeys("keys", keys)
-	if err == nil && keys == nil {
-		err = azerr.Errorf("%w: keys: no key", azerr.ErrBadOption)
-	}
-	if o == nil || o.queue.client == nil {
-		err = fmt.Errorf("queue: %w", patterns.ErrNil)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("sign outbox: %w", err)
-	}
-	return &Outbox{queue{o.queue.client, copyKeys(keys)}, o.kind}, nil
+	return &Outbox{queue{queueClient, copyKeys(keys)}, kind}, nil
 }
 
 const maxOutboxName = 64 // bytes

@@ -45,7 +45,7 @@ func (s *fixture) newStore(t testing.TB, client *aztables.Client, name string) *
 
 func newOutbox(t testing.TB, queue *azqueue.QueueClient, name string) *eventual.Outbox {
 	t.Helper()
-	outbox, err := eventual.NewOutbox(queue, name)
+	outbox, err := eventual.NewOutbox(queue, name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -234,7 +234,7 @@ func TestOutboxMessageLeasedByAWorkerIsNotDeleted(t *testing.T) {
 func TestInvalidOutboxIsRefused(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for _, name := range []string{"a b", "ä", string(make([]byte, 65))} {
-			if _, err := eventual.NewOutbox(b.Queue(t), name); !errors.Is(err, eventual.ErrBadKind) {
+			if _, err := eventual.NewOutbox(b.Queue(t), name, nil); !errors.Is(err, eventual.ErrBadKind) {
 				t.Errorf("%q: %v", name, err)
 			}
 			s := newFixture(t, b, nil)
@@ -243,7 +243,7 @@ func TestInvalidOutboxIsRefused(t *testing.T) {
 				t.Errorf("%q: %v", name, err)
 			}
 		}
-		if _, err := eventual.NewOutbox(nil, ""); !errors.Is(err, patterns.ErrNil) {
+		if _, err := eventual.NewOutbox(nil, "", nil); !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("got %v", err)
 		}
 		var zero eventual.Outbox

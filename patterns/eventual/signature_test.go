@@ -130,7 +130,7 @@ func TestSignatureStaysValidWhereverAMessageGoes(t *testing.T) {
 		})
 		wantOutcomes(t, s.until(t, 1), eventual.Done)
 
-		outbox := harness.Must(harness.Must(eventual.NewOutbox(s.queue, ""))(t).Sign([][]byte{oldKey}))(t)
+		outbox := harness.Must(eventual.NewOutbox(s.queue, "", &eventual.OutboxOptions{SigningKeys: [][]byte{oldKey}}))(t)
 		harness.Must(outbox.Put(t.Context(), patterns.OutboxMessage{ID: "op"}, 0))(t)
 		wantOutcomes(t, s.until(t, 1), eventual.Snoozed)
 		checks := newFixtureOn(t, b, late, s.poison, func(o *eventual.Options) { o.SigningKeys = [][]byte{newKey} })
@@ -185,26 +185,22 @@ func TestShortSigningKeysAndEmptyRingsAreRefused(t *testing.T) {
 		_, err1 := eventual.NewWorker(q, &eventual.Options{SigningKeys: keys})
 		err2 := eventual.Enqueue(t.Context(), q, "k", 1, &eventual.EnqueueOptions{SigningKeys: keys})
 		_, err3 := eventual.NewPoisonQueue(q, poison, &eventual.PoisonQueueOptions{SigningKeys: keys})
-		_, err4 := harness.Must(eventual.NewOutbox(q, ""))(t).Sign(keys)
+		_, err4 := eventual.NewOutbox(q, "", &eventual.OutboxOptions{SigningKeys: keys})
 		for _, err := range []error{err1, err2, err3, err4} {
 			if !errors.Is(err, patterns.ErrBadOption) {
 				t.Errorf("got %v", err)
 			}
 		}
 	}
-	var none *eventual.Outbox
-	if _, err := none.Sign(nil); !errors.Is(err, patterns.ErrNil) {
-		t.Errorf("got %v", err)
-	}
 }
 
 // Who asks for a signature, but has found no keys, gets an error and no unsigned message.
 func TestAnOutboxIsNotSignedWithoutKeys(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		outbox := newOutbox(t, b.Queue(t), "")
+		queue := b.Queue(t)
 		b.ResetRequests()
-		for _, keys := range [][][]byte{nil, {}, {nil}, {signingKey(1)[:31]}, {oldKey, nil}} {
-			if signed, err := outbox.Sign(keys); signed != nil || !errors.Is(err, patterns.ErrBadOption) {
+		for _, keys := range [][][]byte{{}, {nil}, {signingKey(1)[:31]}, {oldKey, nil}} {
+			if signed, err := eventual.NewOutbox(queue, "", &eventual.OutboxOptions{SigningKeys: keys}); signed != nil || !errors.Is(err, patterns.ErrBadOption) {
 				t.Errorf("%d keys: %v, %v", len(keys), signed, err)
 			}
 		}
@@ -227,7 +223,7 @@ func TestKeysAreCopied(t *testing.T) {
 		}
 		s := newFixture(t, b, func(o *eventual.Options) { o.SigningKeys = passed() })
 		poison := harness.Must(eventual.NewPoisonQueue(s.queue, s.poison, &eventual.PoisonQueueOptions{SigningKeys: passed()}))(t)
-		outbox := harness.Must(newOutbox(t, s.queue, "").Sign(passed()))(t)
+		outbox := harness.Must(eventual.NewOutbox(s.queue, "", &eventual.OutboxOptions{SigningKeys: passed()}))(t)
 		for _, ring := range rings {
 			erase(ring)
 		}

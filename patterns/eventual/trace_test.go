@@ -18,7 +18,7 @@ func TestNoMessageIsTooLargeBecauseOfItsTrace(t *testing.T) {
 		queue := b.Queue(t)
 		_, err := queue.Create(t.Context(), nil)
 		harness.NoError(t, err)
-		outbox := harness.Must(eventual.NewOutbox(queue, ""))(t)
+		outbox := harness.Must(eventual.NewOutbox(queue, "", nil))(t)
 		const header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 		traced := calls.WithTrace(t.Context(), func(context.Context) string { return header })
 		for name, send := range map[string]func(ctx context.Context, n int) error{

@@ -208,7 +208,7 @@ func stopWithHungRequests(t *testing.T, b *harness.Backend, pattern string, n in
 		return ctx.Err()
 	})
 	eventual.HandleOutbox(s.worker, "", lateDrainer{})
-	harness.Must(harness.Must(eventual.NewOutbox(s.queue, ""))(t).Put(t.Context(), patterns.OutboxMessage{ID: "op"}, 0))(t)
+	harness.Must(harness.Must(eventual.NewOutbox(s.queue, "", nil))(t).Put(t.Context(), patterns.OutboxMessage{ID: "op"}, 0))(t)
 	s.put(t, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
 	s.put(t, "fails", "", nil)
 	s.put(t, "slow", "", nil)

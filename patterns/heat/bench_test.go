@@ -12,8 +12,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
-
-	"github.com/azpatterns/azpatterns/patterns/heat"
 )
 
 // nothing answers every request with the same bytes.
@@ -66,7 +64,7 @@ func BenchmarkRequest(b *testing.B) {
 				var opts azcore.ClientOptions
 				opts.Transport = nothing{[]byte(s.reply)}
 				opts.Retry = policy.RetryOptions{MaxRetries: -1, TryTimeout: 0}
-				meter := heat.NewMeter(nil)
+				meter := newMeter(b, nil)
 				if metered {
 					meter.Attach(&opts)
 				}

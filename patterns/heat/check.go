@@ -115,7 +115,7 @@ const (
 func Check(table string, accesses ...Access) ([]Cost, []Finding, error) {
 	start := time.Now().UTC().Truncate(time.Hour)
 	at := start
-	m := NewMeter(&Options{Clock: func() time.Time { return at }})
+	m := newMeter(&Options{Clock: func() time.Time { return at }})
 	costs := make([]Cost, len(accesses))
 	for i := range simulated {
 		at = start.Add(time.Duration(i) * apart)

@@ -1,7 +1,7 @@
 // Package heat shows which keys cost. A [Meter] is attached to the options of the clients of
 // a program, counts what their requests do to which keys, and draws a heat map: time by key.
 //
-//	meter := heat.NewMeter(nil)
+//	meter, err := heat.NewMeter(nil)
 //	var opts aztables.ClientOptions
 //	patterns.Accelerate(&opts.ClientOptions)
 //	meter.Attach(&opts.ClientOptions) // before a governor and a pair of regions

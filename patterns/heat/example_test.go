@@ -21,7 +21,10 @@ func ExampleMeter() {
 	opts := &aztables.ClientOptions{}
 	opts.Transport = account.Transport()
 
-	meter := heat.NewMeter(nil)
+	meter, err := heat.NewMeter(nil)
+	if err != nil {
+		log.Fatal(err)
+	}
 	meter.Attach(&opts.ClientOptions)
 
 	service, err := aztables.NewServiceClientFromConnectionString(account.ConnectionString(), opts)

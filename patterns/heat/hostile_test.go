@@ -20,7 +20,7 @@ func TestWrongUseOfAMeterChangesNothing(t *testing.T) {
 	opts := azcore.ClientOptions{Transport: nothing{}}
 	missing.Attach(&opts)
 	zero.Attach(&opts)
-	heat.NewMeter(nil).Attach(nil)
+	newMeter(t, nil).Attach(nil)
 	if _, same := opts.Transport.(nothing); !same {
 		t.Errorf("the transport is %T", opts.Transport)
 	}
@@ -31,7 +31,7 @@ func TestWrongUseOfAMeterChangesNothing(t *testing.T) {
 
 func TestNamesKeysAndLabelsAreEscapedOnThePage(t *testing.T) {
 	const hostile = `<script>alert("1")</script>'"><img src=x onerror=alert(1)>`
-	m := heat.NewMeter(&heat.Options{Label: func(key string) string { return key }})
+	m := newMeter(t, &heat.Options{Label: func(key string) string { return key }})
 	for i := range 2000 {
 		heat.Record(m, hostile[:40], hostile, fmt.Sprint(hostile, i%3), time.Now().Add(time.Duration(i)*time.Second))
 	}
@@ -50,7 +50,7 @@ func TestNamesKeysAndLabelsAreEscapedOnThePage(t *testing.T) {
 }
 
 func TestAThousandTablesAreCountedAndTheHotOneIsNamed(t *testing.T) {
-	m := heat.NewMeter(nil)
+	m := newMeter(t, nil)
 	start := time.Unix(1_000_000_020, 0)
 	for i := range 1000 {
 		heat.Record(m, fmt.Sprintf("Table%d", i), "p", "r", start)
@@ -70,7 +70,7 @@ func TestAThousandTablesAreCountedAndTheHotOneIsNamed(t *testing.T) {
 
 func TestAClockThatJumpsLosesOnlyWhatItCountedInTheFuture(t *testing.T) {
 	now := time.Unix(1_000_000_020, 0)
-	m := heat.NewMeter(&heat.Options{Clock: func() time.Time { return now }})
+	m := newMeter(t, &heat.Options{Clock: func() time.Time { return now }})
 	opts := azcore.ClientOptions{Transport: nothing{}}
 	m.Attach(&opts)
 	for i, jump := range []time.Duration{0, 10 * time.Hour, -10 * time.Hour, time.Minute, -30 * time.Minute} {
@@ -103,7 +103,7 @@ type counted struct {
 func (c *counted) Close() error { c.closed++; return nil }
 
 func TestAPageThatIsClosedTwiceClosesNoOtherPage(t *testing.T) {
-	m := heat.NewMeter(nil)
+	m := newMeter(t, nil)
 	var body *counted
 	opts := azcore.ClientOptions{Transport: transportFunc(func(*http.Request) (*http.Response, error) {
 		body = &counted{Reader: strings.NewReader(`{"value":[{"a":1},{"a":2}]}`)}
@@ -144,7 +144,7 @@ func TestSnapshotsOfDifferentClocksAndEmptyOnesAreMerged(t *testing.T) {
 	early, late := time.Unix(1_000_000_020, 0), time.Unix(1_000_000_020, 0).Add(3*time.Hour)
 	var all []*heat.Snapshot
 	for _, at := range []time.Time{early, late} {
-		m := heat.NewMeter(nil)
+		m := newMeter(t, nil)
 		heat.Record(m, "Orders", "p", "r", at)
 		all = append(all, heat.SnapshotAt(m, at))
 	}

@@ -51,8 +51,11 @@ type Meter struct {
 	rows       top
 }
 
-// NewMeter returns a Meter without data. nil means the zero Options.
-func NewMeter(opts *Options) *Meter {
+// NewMeter returns a Meter without data. nil means the zero Options. There is no option yet that
+// it refuses, so the error is nil.
+func NewMeter(opts *Options) (*Meter, error) { return newMeter(opts), nil }
+
+func newMeter(opts *Options) *Meter {
 	m := &Meter{resources: map[string]*resource{}}
 	if opts != nil {
 		m.label, m.clock = opts.Label, opts.Clock

@@ -31,6 +31,15 @@ type order struct {
 	PartitionKey, RowKey, Text string
 }
 
+func newMeter(t testing.TB, opts *heat.Options) *heat.Meter {
+	t.Helper()
+	m, err := heat.NewMeter(opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // onClients runs body with a table on each account, plain and accelerated, with the meter
 // attached before and after Accelerate.
 func onClients(t *testing.T, body func(t *testing.T, client *aztables.Client, m *heat.Meter)) {
@@ -64,7 +73,7 @@ func onClients(t *testing.T, body func(t *testing.T, client *aztables.Client, m 
 				connection, transport := start(t)
 				opts := &aztables.ClientOptions{}
 				opts.Transport = transport
-				m := heat.NewMeter(nil)
+				m := newMeter(t, nil)
 				service, err := aztables.NewServiceClientFromConnectionString(connection, attach(m, opts))
 				if err != nil {
 					t.Fatal(err)
@@ -180,7 +189,7 @@ func TestConcurrentRequestsAreAllCounted(t *testing.T) {
 }
 
 func TestRequestsThatAreRecordedOutOfOrderAreAllCounted(t *testing.T) {
-	m := heat.NewMeter(nil)
+	m := newMeter(t, nil)
 	minute := time.Unix(1_000_000_020, 0)
 	const n = 20_000 // more than the meter records before it balances
 	for _, after := range []time.Duration{time.Second, -time.Second, 2 * time.Second} {
@@ -200,7 +209,7 @@ func TestAMeterNeedsAtMostEightMiBForAnyNumberOfKeys(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	m := heat.NewMeter(nil)
+	m := newMeter(t, nil)
 	for i := range 60_000 {
 		heat.Record(m, fmt.Sprintf("t%d", i%1000), fmt.Sprintf("partition_%d", i*7919%50_021), strings.Repeat("k", 300)+fmt.Sprint(i), time.Unix(int64(1_000_000_000+i), 0))
 	}
@@ -261,7 +270,7 @@ func TestRequestsRepliesAndErrorsAreNotChanged(t *testing.T) {
 		for _, s := range append(samples(), sample{"Unknown", http.MethodGet, "/Orders(PartitionKey='", "{\"PartitionKey\":\"a", ""}, sample{"Batch", http.MethodPost, "/$batch", "PUT ((\nGET /('',RowKey='')\n{\"RowKey\":", ""}) {
 			r := &recorder{reply: c.reply, err: c.err}
 			opts := azcore.ClientOptions{Transport: r}
-			heat.NewMeter(nil).Attach(&opts)
+			newMeter(t, nil).Attach(&opts)
 			req, err := http.NewRequestWithContext(t.Context(), s.method, "https://account.table.core.windows.net/Orders", nil)
 			if err != nil {
 				t.Fatal(err)
@@ -298,7 +307,7 @@ func TestAMeterAllocatesNothing(t *testing.T) {
 		page := []byte(s.reply)
 		resp := &http.Response{StatusCode: http.StatusOK}
 		opts := azcore.ClientOptions{Transport: &recorderOf{resp}}
-		heat.NewMeter(nil).Attach(&opts)
+		newMeter(t, nil).Attach(&opts)
 		req, err := http.NewRequestWithContext(t.Context(), s.method, "https://account.table.core.windows.net"+s.path, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -333,7 +342,7 @@ func (r *recorderOf) Do(*http.Request) (*http.Response, error) { return r.resp, 
 func TestRowsAreCountedHoweverThePageIsRead(t *testing.T) {
 	page := samples()[4]
 	for _, size := range []int{1, 2, 3, 5, 10, 16, 17, 1000, 1 << 20} {
-		m := heat.NewMeter(nil)
+		m := newMeter(t, nil)
 		opts := azcore.ClientOptions{Transport: nothing{[]byte(page.reply)}}
 		m.Attach(&opts)
 		req, err := http.NewRequestWithContext(t.Context(), page.method, "https://account.table.core.windows.net"+page.path, nil)

@@ -62,7 +62,7 @@ func BenchmarkOverhead(b *testing.B) {
 			}
 			plain := azcore.ClientOptions{Transport: instant{resp}}
 			metered := plain
-			m := NewMeter(nil)
+			m := newMeter(nil)
 			for i := range 200_000 { // the meter divides its ranges every 16,384 records
 				key := keys.Key{Partition: fmt.Sprintf("Sales_%06d", i*7919%1000), Row: fmt.Sprintf("%08d", i)}
 				m.simulate(touch("Orders", target.Batch, key), time.Now(), 1)

@@ -29,7 +29,7 @@ var monthOnce struct {
 func month(t *testing.T) *heat.Snapshot {
 	monthOnce.Do(func() {
 		synctest.Test(t, func(*testing.T) {
-			m := heat.NewMeter(nil)
+			m := newMeter(t, nil)
 			heat.FillMonth(m, time.Now())
 			monthOnce.s = m.Snapshot()
 		})
@@ -76,7 +76,7 @@ func TestEveryLinkOfThePageLeadsToASmallPageWithoutScripts(t *testing.T) {
 }
 
 func TestAMeterWithoutDataHasAPage(t *testing.T) {
-	if _, page := get(heat.NewMeter(nil).Handler(), ""); !strings.Contains(page, "No partition was read or written") {
+	if _, page := get(newMeter(t, nil).Handler(), ""); !strings.Contains(page, "No partition was read or written") {
 		t.Error(page)
 	}
 	var s heat.Snapshot

@@ -17,7 +17,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add("GET", "/T()", "%24filter=PartitionKey%20eq%20%27a", "")
 	f.Add("POST", "/T", "", `{"PartitionKey":"a\\","RowKey": "b"}`)
 	f.Fuzz(func(t *testing.T, method, path, rawQuery, body string) {
-		m := NewMeter(nil)
+		m := newMeter(nil)
 		r := m.requests.Get().(*request)
 		req := &http.Request{Method: method, URL: &url.URL{Host: "a.table.b", Path: path, RawQuery: rawQuery}, Header: http.Header{}}
 		reader := endless{strings.NewReader(body)}

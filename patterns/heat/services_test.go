@@ -9,14 +9,13 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
-	"github.com/azpatterns/azpatterns/patterns/heat"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestQueuesAndBlobsAreCounted(t *testing.T) {
 	ctx := t.Context()
 	account := storagetest.New(t)
-	m := heat.NewMeter(nil)
+	m := newMeter(t, nil)
 	opts := azcore.ClientOptions{Transport: account.Transport()}
 	m.Attach(&opts)
 	must := func(err error) {

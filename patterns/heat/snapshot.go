@@ -152,7 +152,7 @@ func Load(r io.Reader, opts *Options) (*Snapshot, error) {
 // another snapshot divides is divided evenly. It has the labels of the first snapshot. nil
 // snapshots are ignored.
 func Merge(snapshots ...*Snapshot) *Snapshot {
-	m := NewMeter(nil)
+	m := newMeter(nil)
 	taken := m.began
 	snapshots = slices.DeleteFunc(slices.Clone(snapshots), func(s *Snapshot) bool { return s == nil })
 	for i, s := range snapshots {

@@ -72,7 +72,7 @@ func TestHostileSnapshotsAreMergedAndShown(t *testing.T) {
 
 func TestMergedSnapshotsAddUp(t *testing.T) {
 	s := month(t)
-	other := heat.NewMeter(nil)
+	other := newMeter(t, nil)
 	for i := range 5000 {
 		heat.Record(other, "Orders", "customer_31415", string(rune('a'+i%26)), s.Taken.Add(-time.Duration(i)*time.Second/10))
 		heat.Record(other, "Another", "p", "r", s.Taken.Add(-time.Hour))
@@ -114,7 +114,7 @@ func TestTheDefaultLabelHidesTextFromTheFirstDigit(t *testing.T) {
 }
 
 func TestTheLabelOfTheOptionsIsUsed(t *testing.T) {
-	m := heat.NewMeter(&heat.Options{Label: func(string) string { return "hidden" }})
+	m := newMeter(t, &heat.Options{Label: func(string) string { return "hidden" }})
 	heat.Record(m, "Orders", "alice", "x", time.Now())
 	if _, page := get(m.Handler(), ""); !strings.Contains(page, "hidden") || strings.Contains(page, "alice") || !strings.Contains(page, "chosen by the program") {
 		t.Error(page)

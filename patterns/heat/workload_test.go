@@ -81,7 +81,7 @@ type program struct {
 }
 
 func newProgram(t *testing.T, s *service) *program {
-	p := &program{t: t, ctx: t.Context(), meter: heat.NewMeter(nil), s: s, rand: rand.New(rand.NewPCG(1, 2))}
+	p := &program{t: t, ctx: t.Context(), meter: newMeter(t, nil), s: s, rand: rand.New(rand.NewPCG(1, 2))}
 	var opts azcore.ClientOptions
 	opts.Transport = s
 	opts.Retry = policy.RetryOptions{MaxRetries: 1, RetryDelay: time.Millisecond}

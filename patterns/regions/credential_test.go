@@ -128,7 +128,7 @@ func TestEveryCredentialSignsForTheSecondary(t *testing.T) {
 				if client == nil {
 					client = service.NewClient(name)
 				}
-				rows := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t)))(t)
+				rows := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
 				for range 4 { // also with a request that is sent again
 					item, err := rows.Get(t.Context(), r.key())
 					if err != nil || item.Region != regions.Secondary || item.Value != r {
@@ -191,7 +191,7 @@ func TestAMeterThatIsAttachedFirstCountsTheRequestsOfBothRegions(t *testing.T) {
 		r := w.insert(t, 1, 1)[0]
 		w.replicate()
 		w.account.Down(storagetest.Primary)
-		meter := heat.NewMeter(nil)
+		meter := harness.Must(heat.NewMeter(nil))(t)
 		opts := azcore.ClientOptions{Transport: harness.Transport(w.send)}
 		meter.Attach(&opts)
 		w.pair.Attach(&opts)
@@ -201,7 +201,7 @@ func TestAMeterThatIsAttachedFirstCountsTheRequestsOfBothRegions(t *testing.T) {
 		}
 		w.pair.Attach(nil)
 		client := harness.Open(t, w.account.ConnectionString(), "Rows", true, opts.Transport)
-		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t)))(t)
+		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
 		harness.Must(table.Get(t.Context(), r.key()))(t)
 		if counted := meter.Snapshot().Resources["tRows"]; counted.Transactions != 2 {
 			t.Errorf("counted %v", counted)
@@ -212,10 +212,10 @@ func TestAMeterThatIsAttachedFirstCountsTheRequestsOfBothRegions(t *testing.T) {
 func TestMisuseIsAnErrorThatNamesIt(t *testing.T) {
 	inBothModes(t, func(t *testing.T, w *world) {
 		r := w.insert(t, 1, 1)[0]
-		_, err := regions.NewTable[row](nil)
+		_, err := regions.NewTable[row](nil, nil)
 		harness.WantError(t, err, patterns.ErrNil)
 		client := harness.Open(t, w.account.ConnectionString(), "Rows", true, w.account.Transport())
-		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t)))(t)
+		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
 		_, err = table.Get(t.Context(), r.key())
 		harness.WantError(t, err, patterns.ErrBadOption)
 		_, err = table.Page(t.Context(), query.PartitionKey.Eq("p00"), "", nil)
@@ -263,7 +263,7 @@ func TestATokenThatTheSecondaryRefusesIsRenewedWhileThePrimaryIsDown(t *testing.
 		var credential signIn
 		opts := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: attached(w.pair, send)}}
 		service := harness.Must(aztables.NewServiceClient(storagetest.TablesURL, &credential, opts))(t)
-		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](service.NewClient("Rows"), nil))(t)))(t)
+		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](service.NewClient("Rows"), nil))(t), nil))(t)
 		for range 3 {
 			harness.Must(table.Get(t.Context(), r.key()))(t)
 		}

@@ -9,7 +9,7 @@
 //	…
 //	pair.Use(service) // for the ages of rows
 //	rows, err := patterns.NewTable[Employee](service.NewClient("Employees"), nil)
-//	employees, err := regions.NewTable(rows)
+//	employees, err := regions.NewTable(rows, nil)
 //	item, err := employees.Get(ctx, key) // item.Region, item.MaxAge
 //
 // # Problem

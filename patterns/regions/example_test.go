@@ -37,7 +37,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	employees, err := regions.NewTable(rows)
+	employees, err := regions.NewTable(rows, nil)
 	if err != nil {
 		log.Fatal(err)
 	}

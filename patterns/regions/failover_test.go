@@ -100,7 +100,7 @@ func redirect(t *testing.T, redirected regions.Region, status int, accelerated b
 		return resp, err
 	})
 	client := harness.Open(t, w.account.ConnectionString(), "Rows", accelerated, attached(w.pair, send))
-	table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t)))(t)
+	table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
 	for i := range 5 {
 		got, err := table.Get(t.Context(), r.key())
 		if err != nil || got.Value != r || got.Region == redirected {
@@ -232,7 +232,7 @@ func TestTheAddressOfATableIsThatOfThePrimary(t *testing.T) {
 		w.replicate()
 		w.account.Down(storagetest.Primary)
 		rows := harness.Must(patterns.NewTable[row](w.service.NewClient("Rows"), nil))(t)
-		harness.Must(harness.Must(regions.NewTable(rows))(t).Get(t.Context(), r.key()))(t)
+		harness.Must(harness.Must(regions.NewTable(rows, nil))(t).Get(t.Context(), r.key()))(t)
 		if url, ok := rows.URL(); !ok || url != storagetest.TablesURL+"/Rows" {
 			t.Errorf("the address is %q", url)
 		}
@@ -292,7 +292,7 @@ func TestATableThatTheSecondaryDoesNotHaveYetIsNoEmptyTable(t *testing.T) {
 		harness.NoError(t, late.Create(t.Context()))
 		r := row{"p00", "r", 1}
 		harness.Must(late.Insert(t.Context(), &r))(t)
-		table := harness.Must(regions.NewTable(late))(t)
+		table := harness.Must(regions.NewTable(late, nil))(t)
 		f := query.PartitionKey.Eq("p00")
 		reads := func() map[string]error {
 			_, get := table.Get(t.Context(), r.key())
@@ -369,7 +369,7 @@ func TestAttachmentsWorkInEachOrder(t *testing.T) {
 				r := w.insert(t, 1, 2)[0]
 				w.replicate()
 				w.account.Down(storagetest.Primary)
-				meter, governor := heat.NewMeter(nil), harness.Must(govern.New(nil))(t)
+				meter, governor := harness.Must(heat.NewMeter(nil))(t), harness.Must(govern.New(nil))(t)
 				attach := map[string]func(*azcore.ClientOptions){"meter": meter.Attach, "governor": governor.Attach, "pair": new(regions.Pair).Attach}
 				opts := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: harness.Transport(w.send)}}
 				if accelerate == "first" {
@@ -382,7 +382,7 @@ func TestAttachmentsWorkInEachOrder(t *testing.T) {
 					patterns.Accelerate(&opts.ClientOptions)
 				}
 				service := harness.Must(aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), opts))(t)
-				table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](service.NewClient("Rows"), nil))(t)))(t)
+				table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](service.NewClient("Rows"), nil))(t), nil))(t)
 				for range 10 {
 					if item, err := table.Get(t.Context(), r.key()); err != nil || item.Region != regions.Secondary || item.Value != r {
 						t.Errorf("%s, Accelerate %s: %+v, %+v", order, accelerate, item, err)

@@ -155,7 +155,7 @@ func open(t *testing.T, accelerated bool, o *storagetest.Options) *world {
 	harness.NoError(t, err)
 	w.pair.Use(w.service)
 	w.rows = harness.Must(patterns.NewTable[row](w.service.NewClient("Rows"), nil))(t)
-	w.table = harness.Must(regions.NewTable(w.rows))(t)
+	w.table = harness.Must(regions.NewTable(w.rows, nil))(t)
 	harness.NoError(t, w.rows.Create(t.Context()))
 	w.account.Replicate(lag)
 	return w

@@ -118,7 +118,7 @@ func TestTheSDKWaitsAsThePrimaryDemandsIfTheSecondaryFailsToo(t *testing.T) {
 			return resp, err
 		})
 		client := harness.Open(t, w.account.ConnectionString(), "Rows", false, attached(w.pair, busy))
-		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t)))(t)
+		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
 		began := time.Now()
 		harness.Must(table.Get(policy.WithRetryOptions(t.Context(), policy.RetryOptions{}), r.key()))(t)
 		if took := time.Since(began); took != 7*time.Second {
@@ -257,7 +257,7 @@ func TestTheLastSyncTimeIsRequestedSeldomAndNeverEndsARead(t *testing.T) {
 		}
 		w.pair = new(regions.Pair) // without a service
 		client := harness.Open(t, w.account.ConnectionString(), "Rows", false, attached(w.pair, harness.Transport(w.send)))
-		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t)))(t)
+		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
 		item := harness.Must(table.Get(t.Context(), r.key()))(t)
 		if item.Region != regions.Secondary || item.MaxAge != regions.UnknownAge {
 			t.Errorf("%+v", item.Source)
@@ -290,7 +290,7 @@ func TestRequestsThatAGovernorHoldsAreNoOutage(t *testing.T) {
 		})
 		governor.Attach(&o)
 		client := harness.Open(t, w.account.ConnectionString(), "Rows", false, attached(w.pair, o.Transport))
-		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t)))(t)
+		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
 		busy.Store(true)
 		for range 10 {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

@@ -29,7 +29,7 @@ func TestAPanicInUnmarshalTextReachesTheCallerOfPage(t *testing.T) {
 	}
 	inBothModes(t, func(t *testing.T, w *world) {
 		rows := harness.Must(patterns.NewTable[brittleRow](w.rows.Client(), nil))(t)
-		table := harness.Must(regions.NewTable(rows))(t)
+		table := harness.Must(regions.NewTable(rows, nil))(t)
 		for _, r := range []brittleRow{{"p", "1", "sound"}, {"p", "2", "brittle"}} {
 			harness.Must(rows.Insert(t.Context(), &r))(t)
 		}

@@ -20,10 +20,13 @@ type Item[T any] struct {
 // concurrent use. NewTable makes it.
 type Table[T any] struct{ rows *patterns.Table[T] }
 
+// TableOptions are the options of [NewTable]. There is none yet: use nil.
+type TableOptions struct{}
+
 // NewTable returns a Table on rows, whose client was built with the options of [Pair.Attach].
-// It makes no request. A read with another client fails with [patterns.ErrBadOption]. nil is
+// It makes no request. A read with another client fails with [patterns.ErrBadOption]. nil rows are
 // [patterns.ErrNil].
-func NewTable[T any](rows *patterns.Table[T]) (*Table[T], error) {
+func NewTable[T any](rows *patterns.Table[T], _ *TableOptions) (*Table[T], error) {
 	if rows == nil {
 		return nil, fmt.Errorf("regions: a table: %w", patterns.ErrNil)
 	}

@@ -183,9 +183,9 @@
 // [Runs] divide a run into jobs that workers on any number of machines do, for example those of
 // package eventual. The queue can be any that delivers each message at least once:
 //
-//	runs, err := reindex.NewRuns(store, state, func(ctx context.Context, j reindex.Job) error {
+//	runs, err := reindex.NewRuns(store, state, &reindex.RunsOptions{Enqueue: func(ctx context.Context, j reindex.Job) error {
 //		return eventual.Enqueue(ctx, queue, "people.reindex", j, nil)
-//	})
+//	}})
 //	eventual.Handle(w, "people.reindex", func(ctx context.Context, j eventual.Job[reindex.Job]) error {
 //		return runs.Do(ctx, j.Message)
 //	})

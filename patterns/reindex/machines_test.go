@@ -37,11 +37,11 @@ func (m *machine) queue(t testing.TB, name string) *azqueue.QueueClient {
 func (m *machine) runs(t testing.TB) (*reindex.Runs, *eventual.Worker) {
 	service, jobs := m.tables(t), m.queue(t, m.Jobs)
 	store := harness.NewStore(t, service.NewClient(m.People), &patterns.StoreOptions[person]{
-		Views: views(t, service.NewClient(m.Badges)), Outbox: harness.Must(eventual.NewOutbox(m.queue(t, m.Outbox), "people"))(t), Expiry: time.Minute,
+		Views: views(t, service.NewClient(m.Badges)), Outbox: harness.Must(eventual.NewOutbox(m.queue(t, m.Outbox), "people", nil))(t), Expiry: time.Minute,
 	})
-	runs := harness.Must(reindex.NewRuns(store, service.NewClient(m.State), func(ctx context.Context, j reindex.Job) error {
+	runs := harness.Must(reindex.NewRuns(store, service.NewClient(m.State), &reindex.RunsOptions{Enqueue: func(ctx context.Context, j reindex.Job) error {
 		return eventual.Enqueue(ctx, jobs, "people.reindex", j, nil)
-	}))(t)
+	}}))(t)
 	w := harness.Must(eventual.NewWorker(jobs, &eventual.Options{
 		Parallel: 2, Visibility: time.Second, Tries: 1000, PollMin: 10 * time.Millisecond, PollMax: 100 * time.Millisecond,
 		Backoff: func(int) time.Duration { return 0 },

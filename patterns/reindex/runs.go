@@ -1,6 +1,7 @@
 package reindex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,19 +46,29 @@ func (j Job) findings() keys.Key {
 	return keys.Key{Partition: j.Run, Row: fmt.Sprintf("found-%06d-%06d", j.Stage, j.Part)}
 }
 
+// RunsOptions are the options of [NewRuns]. nil and the zero value mean the defaults.
+type RunsOptions struct {
+	// Enqueue adds a message to a queue, usually by eventual.Enqueue. nil calls [Runs.Do] instead:
+	// the method that starts or resumes a run then returns when the run is complete.
+	Enqueue func(ctx context.Context, job Job) error
+}
+
 // NewRuns returns the runs of a store. It makes no request. table is for their
-// state, which [Runs.Create] creates. Delete it when its runs are of no interest any more. enqueue
-// adds a message to a queue, usually by eventual.Enqueue. All machines need stores with the
-// same views.
-func NewRuns[T any](store *patterns.Store[T], table *aztables.Client, enqueue func(context.Context, Job) error) (*Runs, error) {
+// state, which [Runs.Create] creates. Delete it when its runs are of no interest any more. All
+// machines need stores with the same views.
+func NewRuns[T any](store *patterns.Store[T], table *aztables.Client, opts *RunsOptions) (*Runs, error) {
 	if _, err := newRun(store, state{}); err != nil {
 		return nil, err
 	}
-	if enqueue == nil {
-		return nil, fmt.Errorf("enqueue: %w", patterns.ErrNil)
-	}
 	documents, err := wideentity.New[document](table, nil)
-	return &Runs{store, documents, enqueue}, failed("state", err)
+	if err != nil {
+		return nil, failed("state", err)
+	}
+	r := &Runs{store, documents, cmp.Or(opts, &RunsOptions{}).Enqueue}
+	if r.enqueue == nil {
+		r.enqueue = r.Do
+	}
+	return r, nil
 }
 
 // Create creates the table for the state, unless it exists. One request.

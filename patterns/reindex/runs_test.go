@@ -69,7 +69,7 @@ func sharedRuns(t testing.TB, p *harness.Process, outbox *countedQueue, q *jobQu
 	enqueue := func(ctx context.Context, j reindex.Job) error {
 		return p.Step(ctx, "POST", "/jobs", func(bool) error { q.put(j, p.Decide == nil); return nil }, func(int) error { return harness.ErrLost })
 	}
-	return harness.Must(reindex.NewRuns(w.Store, state, enqueue))(t), w
+	return harness.Must(reindex.NewRuns(w.Store, state, &reindex.RunsOptions{Enqueue: enqueue}))(t), w
 }
 
 func TestASharedRunIsLikeOneOnOneMachineWhateverHappensToItsWorkers(t *testing.T) {
@@ -252,10 +252,10 @@ func TestASharedRunTakesThreeRequestsForAJobAndTwoForAStageMoreThanOneOnOneMachi
 				w.damage(t, 60, 20)
 			}
 			var queue []reindex.Job
-			runs := harness.Must(reindex.NewRuns(w.Store, b.Table(t), func(_ context.Context, j reindex.Job) error {
+			runs := harness.Must(reindex.NewRuns(w.Store, b.Table(t), &reindex.RunsOptions{Enqueue: func(_ context.Context, j reindex.Job) error {
 				queue = append(queue, j)
 				return nil
-			}))(t)
+			}}))(t)
 			opts := &reindex.Options{Segments: 1, Differences: 200}
 			w.requests()
 			switch mode {

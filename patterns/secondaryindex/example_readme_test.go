@@ -105,7 +105,7 @@ func Example_storeAndWorker() {
 	byEmail := secondaryindex.Intra("email", func(e *Employee) (string, bool) { return e.Email, e.Email != "" }, nil)
 	byName := secondaryindex.Inter("name", nil, func(e *Employee) (string, bool) { return e.Name, true },
 		&secondaryindex.Options[Employee]{NonUnique: true})
-	outbox, err := eventual.NewOutbox(queue, "employees")
+	outbox, err := eventual.NewOutbox(queue, "employees", nil)
 	check(err)
 	store, err := patterns.NewStore(table, &patterns.StoreOptions[Employee]{
 		Views: []patterns.View[Employee]{byEmail, byName}, Outbox: outbox,

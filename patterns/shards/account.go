@@ -78,7 +78,7 @@ type Shards struct {
 // are not used. A process that lacks an account of the directory fails with
 // [ErrUnknownAccount] when it needs it, so let all processes know an account before it is
 // added.
-func New(table string, accounts []Account, opts *Options) (*Shards, error) {
+func New(accounts []Account, table string, opts *Options) (*Shards, error) {
 	o := *cmp.Or(opts, &Options{})
 	o.Directory = cmp.Or(o.Directory, defaultDirectory)
 	if err := azerr.Default(&o.Lease, defaultLease, "Lease"); err != nil {

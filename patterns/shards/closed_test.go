@@ -40,7 +40,7 @@ func newMoving(t *testing.T, b *harness.Backend) moving {
 	}
 	var readers [2]*shards.Table[doc]
 	for i := range readers {
-		readers[i] = harness.Must(shards.NewTable[doc](harness.Must(shards.New("docs", list, o))(t), nil))(t)
+		readers[i] = harness.Must(shards.NewTable[doc](harness.Must(shards.New(list, "docs", o))(t), nil))(t)
 	}
 	old := harness.Must(patterns.NewTable[doc](home.Tables.NewClient(home.Table), nil))(t)
 	return moving{s, readers, to, func(value string) {

@@ -40,7 +40,7 @@ type full struct {
 
 func openFull(t *testing.T, name string, accelerated bool) *full {
 	t.Helper()
-	f := &full{storage: storagetest.New(t), meter: heat.NewMeter(nil)}
+	f := &full{storage: storagetest.New(t), meter: harness.Must(heat.NewMeter(nil))(t)}
 	f.storage.Replicate(2 * time.Second)
 	f.storage.Throttle(&storagetest.Targets{Partition: 40, Queue: 20, Account: 400})
 	governor := harness.Must(govern.New(nil))(t)
@@ -128,7 +128,7 @@ func combined(t *testing.T, accelerated bool) {
 			}
 		}
 	}
-	harness.NoError(t, table.Write(govern.Background(t.Context()), "bulk", func(at *patterns.Table[doc]) error {
+	harness.NoError(t, table.WriteWithin(govern.Background(t.Context()), "bulk", func(at *patterns.Table[doc]) error {
 		return harness.ErrorOf(at.Bulk(t.Context(), insert, nil))
 	}))
 
@@ -159,8 +159,8 @@ func combined(t *testing.T, accelerated bool) {
 			i := (worker + n) % combinedDocs
 			least := docs[i].acknowledged.Load()
 			var item regions.Item[doc]
-			err := table.Read(ctx, docKey(i).Partition, func(at *patterns.Table[doc]) error {
-				either, err := regions.NewTable(at)
+			err := table.ReadWithin(ctx, docKey(i).Partition, func(at *patterns.Table[doc]) error {
+				either, err := regions.NewTable(at, nil)
 				if err == nil {
 					item, err = either.Get(ctx, docKey(i))
 				}
@@ -206,8 +206,8 @@ func combined(t *testing.T, accelerated bool) {
 		lost.storage.Down(storagetest.Primary)
 		time.Sleep(time.Second)
 		n := 0
-		harness.NoError(t, table.Read(ctx, "bulk", func(at *patterns.Table[doc]) error {
-			either := harness.Must(regions.NewTable(at))(t)
+		harness.NoError(t, table.ReadWithin(ctx, "bulk", func(at *patterns.Table[doc]) error {
+			either := harness.Must(regions.NewTable(at, nil))(t)
 			for page, err := range either.Scan(ctx, query.PartitionKey.Eq("bulk"), "", nil) {
 				if err != nil {
 					return err

@@ -1,7 +1,7 @@
 // Package shards is one logical table over several storage accounts, to which accounts are added
 // while programs read and write.
 //
-//	s, err := shards.New("orders", []shards.Account{{Name: "a", Tables: a}, {Name: "b", Tables: b}}, nil)
+//	s, err := shards.New([]shards.Account{{Name: "a", Tables: a}, {Name: "b", Tables: b}}, "orders", nil)
 //	err = s.Create(ctx)
 //	orders, err := shards.NewTable[Order](s, nil)
 //	item, err := orders.Get(ctx, keys.Key{Partition: "customer 17", Row: "00042"})
@@ -33,7 +33,7 @@
 //   - A query of given partitions asks the accounts that own them. Any other asks all accounts
 //     concurrently.
 //   - There is no transaction over several partitions, as in one account. To write many rows, call
-//     [Table.Write] with a [patterns.Table.Bulk] for each partition: see the example.
+//     [Table.WriteWithin] with a [patterns.Table.Bulk] for each partition: see the example.
 //   - The first account is needed by all processes. If its directory cannot be read, reads and
 //     writes continue to the end of the lease, for at least half of [Options].Lease, and then fail.
 //     A lease of an hour survives outages of half an hour; then the next move begins an hour late.
@@ -72,7 +72,7 @@
 //
 // Build the clients as the documentation of package patterns describes. Moves are background
 // work for a governor. To read a partition while the primary region of its account is down, use
-// [Table.Read] with a regions.Table. The secondary may lack rows of partitions that moved there
+// [Table.ReadWithin] with a regions.Table. The secondary may lack rows of partitions that moved there
 // less than its age ago, however old they are. The directory, moves, Query, Page and Scan use the
 // primary only, also with the context of a regions.Permit.
 //

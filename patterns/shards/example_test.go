@@ -31,7 +31,7 @@ func Example() {
 		service := storagetest.Start(nil).TablesWith(&opts)
 		accounts = append(accounts, shards.Account{Name: name, Tables: service})
 	}
-	s, err := shards.New("orders", accounts[:2], &shards.Options{Lease: time.Millisecond})
+	s, err := shards.New(accounts[:2], "orders", &shards.Options{Lease: time.Millisecond})
 	if err == nil {
 		err = s.Create(ctx)
 	}
@@ -72,7 +72,7 @@ func Example() {
 }
 
 // Many rows of several partitions are written by a Bulk of each partition, a few of them concurrently.
-// If a partition moves meanwhile, its Bulk waits, and its Write returns what is known.
+// If a partition moves meanwhile, its Bulk waits, and its WriteWithin returns what is known.
 func ExampleTable_bulk() {
 	ctx := context.Background()
 	var accounts []shards.Account
@@ -81,7 +81,7 @@ func ExampleTable_bulk() {
 		patterns.Accelerate(&opts.ClientOptions)
 		accounts = append(accounts, shards.Account{Name: name, Tables: storagetest.Start(nil).TablesWith(&opts)})
 	}
-	s, err := shards.New("orders", accounts, nil)
+	s, err := shards.New(accounts, "orders", nil)
 	if err == nil {
 		err = s.Create(ctx)
 	}
@@ -103,7 +103,7 @@ func ExampleTable_bulk() {
 	group.SetLimit(8)
 	for customer, ops := range byCustomer {
 		group.Go(func() error {
-			return orders.Write(ctx, customer, func(at *patterns.Table[order]) error {
+			return orders.WriteWithin(ctx, customer, func(at *patterns.Table[order]) error {
 				report, err := at.Bulk(ctx, slices.Values(ops), nil)
 				applied.Add(int64(report.Applied))
 				return err

@@ -43,7 +43,7 @@ func onBackend(t testing.TB, b *harness.Backend, n int) ([]shards.Account, *shar
 // create returns a table in these accounts.
 func create(t testing.TB, list []shards.Account, o *shards.Options) (*shards.Shards, *shards.Table[doc]) {
 	t.Helper()
-	s := harness.Must(shards.New("docs", list, o))(t)
+	s := harness.Must(shards.New(list, "docs", o))(t)
 	harness.NoError(t, s.Create(t.Context()))
 	return s, harness.Must(shards.NewTable[doc](s, nil))(t)
 }

@@ -111,7 +111,7 @@ func TestARowKeepsItsPropertiesAndTypes(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		list, o := onBackend(t, b, 2)
 		o.Lease = time.Millisecond
-		s := harness.Must(shards.New("docs", list, o))(t)
+		s := harness.Must(shards.New(list, "docs", o))(t)
 		harness.NoError(t, s.Create(t.Context()))
 		people := harness.Must(shards.NewTable[harness.Person](s, nil))(t)
 		p := harness.NewPerson("Jones")
@@ -142,7 +142,7 @@ func TestARowKeepsItsPropertiesAndTypes(t *testing.T) {
 func TestAddSurvivesACrashAtEveryRequest(t *testing.T) {
 	open := func(account *storagetest.Account) (*shards.Shards, *shards.Table[doc], []shards.Account) {
 		list := accounts(account.TablesWith(harness.Accelerated()), 3)
-		s, err := shards.New("docs", list, nil)
+		s, err := shards.New(list, "docs", nil)
 		if err != nil {
 			panic(err)
 		}
@@ -155,7 +155,7 @@ func TestAddSurvivesACrashAtEveryRequest(t *testing.T) {
 	opts := &shards.MoveOptions{Rows: 3, Parallel: 1}
 	storagetest.CrashPoints(t, func(ctx context.Context, account *storagetest.Account) error {
 		_, _, list := open(account)
-		s, err := shards.New("docs", list[:2], nil)
+		s, err := shards.New(list[:2], "docs", nil)
 		if err != nil {
 			return err
 		}
@@ -232,7 +232,7 @@ func TestALateTransactionIsNeverCopiedInHalf(t *testing.T) {
 			_, err := b.Commit(context.Background())
 			return err
 		}
-		harness.NoError(t, table.Write(t.Context(), "p", func(at *patterns.Table[doc]) error { return transaction(at, "acknowledged") }))
+		harness.NoError(t, table.WriteWithin(t.Context(), "p", func(at *patterns.Table[doc]) error { return transaction(at, "acknowledged") }))
 		home := harness.Must(s.Account(t.Context(), "p"))(t)
 		to := list[0].Name
 		if to == home.Name {
@@ -341,10 +341,10 @@ func TestAWriteThatIsOvertakenByAMoveHasAnUnknownOutcome(t *testing.T) {
 		if to == home {
 			to = list[1].Name
 		}
-		err := table.Write(t.Context(), "p000", func(*patterns.Table[doc]) error { return s.Pin(t.Context(), "p000", to, nil) })
+		err := table.WriteWithin(t.Context(), "p000", func(*patterns.Table[doc]) error { return s.Pin(t.Context(), "p000", to, nil) })
 		harness.WantError(t, err, patterns.ErrOutcomeUnknown)
 		calls := 0
-		harness.NoError(t, table.Read(t.Context(), "p000", func(*patterns.Table[doc]) error {
+		harness.NoError(t, table.ReadWithin(t.Context(), "p000", func(*patterns.Table[doc]) error {
 			if calls++; calls == 1 {
 				return s.Pin(t.Context(), "p000", home, nil)
 			}

@@ -114,11 +114,11 @@ func TestWriteRefusesOtherPartitionsBeforeAnyRequest(t *testing.T) {
 				return harness.ErrorOf(at.Bulk(ctx, slices.Values([]patterns.Op[doc]{patterns.InsertOp(other)}), nil))
 			},
 		} {
-			if err := table.Write(ctx, "p000", f); !errors.Is(err, patterns.ErrMixedPartitions) {
+			if err := table.WriteWithin(ctx, "p000", f); !errors.Is(err, patterns.ErrMixedPartitions) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		err := store.Write(ctx, "p000", func(at *patterns.Store[doc]) error {
+		err := store.WriteWithin(ctx, "p000", func(at *patterns.Store[doc]) error {
 			return harness.ErrorOf(at.Batch().Put(other).Commit(ctx))
 		})
 		harness.WantError(t, err, patterns.ErrMixedPartitions)

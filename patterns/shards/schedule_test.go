@@ -101,7 +101,7 @@ func (r *run) open(p *harness.Process, known int) (*shards.Shards, *shards.Table
 	if err != nil {
 		panic(err)
 	}
-	s, err := shards.New("docs", accounts(service, known), &shards.Options{Lease: time.Duration(1+r.Seed%40) * time.Second / r.speed})
+	s, err := shards.New(accounts(service, known), "docs", &shards.Options{Lease: time.Duration(1+r.Seed%40) * time.Second / r.speed})
 	if err != nil {
 		panic(err)
 	}
@@ -189,7 +189,7 @@ func (r *run) operate(ctx context.Context, p *harness.Process, t *shards.Table[d
 			return nil
 		})
 	case 6:
-		err = t.Write(ctx, key.Partition, func(at *patterns.Table[doc]) error {
+		err = t.WriteWithin(ctx, key.Partition, func(at *patterns.Table[doc]) error {
 			b := at.Batch()
 			for _, row := range []string{"left", "right"} {
 				b.Upsert(&doc{PartitionKey: key.Partition, RowKey: row, A: value}, patterns.Replace)

@@ -28,27 +28,27 @@ type sharded[T any, V accessor[T, V]] struct {
 	any    *patterns.Table[T] // for what makes no request
 }
 
-// Read calls f with the V of the account that owns the partition. If the partition moves
+// ReadWithin calls f with the V of the account that owns the partition. If the partition moves
 // meanwhile it calls f again, so f must do nothing but read rows of this partition and may run
 // several times. It returns the error of the last f. The requests of f, and at most one for the
 // directory before and after it. For about the time that it takes to read the keys of a step twice, a
-// partition that moves cannot be read: Read waits; if ctx ends meanwhile the error matches
+// partition that moves cannot be read: ReadWithin waits; if ctx ends meanwhile the error matches
 // [ErrMoving].
-func (t *sharded[T, V]) Read(ctx context.Context, partition string, f func(V) error) error {
+func (t *sharded[T, V]) ReadWithin(ctx context.Context, partition string, f func(V) error) error {
 	return t.shards.read(ctx, partition, t.on(partition, f))
 }
 
-// Write calls f once, with the V of the account that owns the partition, and returns its error. f
-// writes rows of this partition, for example in a [patterns.Batch] or by [patterns.Table.Bulk]: its
-// argument is [patterns.Table.Within] the partition, and refuses others with
-// [patterns.ErrMixedPartitions]. f must not keep it. While the partition moves, Write waits; if ctx
-// ends meanwhile the error matches [ErrMoving] and f was not called.
+// WriteWithin calls f once, with the V of the account that owns the partition, and returns its
+// error. f writes rows of this partition, for example in a [patterns.Batch] or by
+// [patterns.Table.Bulk]: its argument is [patterns.Table.Within] the partition, and refuses others
+// with [patterns.ErrMixedPartitions]. f must not keep it. While the partition moves, WriteWithin
+// waits; if ctx ends meanwhile the error matches [ErrMoving] and f was not called.
 //
 // If the partition began to move before f returned, and f took longer than the lease of the
 // directory, rows may have been copied before f wrote them: the result is
 // [patterns.ErrOutcomeUnknown], whatever f returned. The requests of f, and at most one for the
 // directory before and after it.
-func (t *sharded[T, V]) Write(ctx context.Context, partition string, f func(V) error) error {
+func (t *sharded[T, V]) WriteWithin(ctx context.Context, partition string, f func(V) error) error {
 	return t.shards.write(ctx, partition, t.on(partition, f))
 }
 
@@ -65,7 +65,7 @@ func (t *sharded[T, V]) on(partition string, f func(V) error) func(string) error
 
 // Get is that of [patterns.Table] or [patterns.Store].
 func (t *sharded[T, V]) Get(ctx context.Context, key keys.Key) (item patterns.Item[T], err error) {
-	err = t.Read(ctx, key.Partition, func(at V) (err error) {
+	err = t.ReadWithin(ctx, key.Partition, func(at V) (err error) {
 		item, err = at.Get(ctx, key)
 		return err
 	})
@@ -94,7 +94,7 @@ func (t *sharded[T, V]) change(ctx context.Context, key keys.Key, f func(V) (pat
 	if key.Row == markerRow {
 		return item, fmt.Errorf("%w: the row key is reserved", patterns.ErrBadKey)
 	}
-	err = t.Write(ctx, key.Partition, func(at V) (err error) {
+	err = t.WriteWithin(ctx, key.Partition, func(at V) (err error) {
 		item, err = f(at)
 		return err
 	})

@@ -108,10 +108,10 @@ func TestMisuseIsRefusedBeforeAnyRequest(t *testing.T) {
 			{[]shards.Account{{Tables: one.Tables}}, "docs", nil, patterns.ErrBadOption},
 			{[]shards.Account{{Name: "a", Tables: one.Tables, Weight: -1}}, "docs", nil, patterns.ErrBadOption},
 		} {
-			_, err := shards.New(c.table, c.accounts, c.opts)
+			_, err := shards.New(c.accounts, c.table, c.opts)
 			harness.WantError(t, err, c.want)
 		}
-		s := harness.Must(shards.New("docs", list, o))(t)
+		s := harness.Must(shards.New(list, "docs", o))(t)
 		_, err := shards.NewTable[doc](nil, nil)
 		harness.WantError(t, err, patterns.ErrNil)
 		_, err = shards.NewStore[doc](nil, nil)
@@ -128,7 +128,7 @@ func TestMisuseIsRefusedBeforeAnyRequest(t *testing.T) {
 		_, err = table.Get(t.Context(), keys.Key{Partition: "p", Row: "r"})
 		harness.WantError(t, err, shards.ErrNoDirectory)
 		harness.NoError(t, s.Create(t.Context()))
-		first := harness.Must(shards.New("docs", list[:1], o))(t) // lacks the second account
+		first := harness.Must(shards.New(list[:1], "docs", o))(t) // lacks the second account
 		lacking := harness.Must(shards.NewTable[doc](first, nil))(t)
 		_, err = lacking.Page(t.Context(), query.Filter{}, "", everything)
 		harness.WantError(t, err, shards.ErrUnknownAccount)

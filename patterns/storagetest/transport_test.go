@@ -109,11 +109,8 @@ func TestWithoutATransportOfTheCallerTheAccountIsTheNetwork(t *testing.T) {
 
 func TestAnAttachedMeterSeesTheRequestsOfTheClient(t *testing.T) {
 	acct := storagetest.New(t)
-	meter := heat.NewMeter(nil)
-	governor, err := govern.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	meter := harness.Must(heat.NewMeter(nil))(t)
+	governor := harness.Must(govern.New(nil))(t)
 	opts := harness.Accelerated()
 	meter.Attach(&opts.ClientOptions)
 	governor.Attach(&opts.ClientOptions)

@@ -74,7 +74,7 @@ func run(w io.Writer) error {
 	byBadge := secondaryindex.Inter("badge", badges,
 		func(e *Employee) (string, bool) { return e.Badge, e.Badge != "" },
 		&secondaryindex.Options[Employee]{Partition: func(_, _ string) string { return "badge" }})
-	outbox, err := eventual.NewOutbox(queue, "staff")
+	outbox, err := eventual.NewOutbox(queue, "staff", nil)
 	if err != nil {
 		return err
 	}
