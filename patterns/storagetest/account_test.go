@@ -16,6 +16,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -23,39 +24,29 @@ func TestTheSDKWorksOnTheAccount(t *testing.T) {
 	ctx := t.Context()
 	acct := storagetest.New(t)
 	client := table(t, acct, "people")
-	if _, err := client.AddEntity(ctx, entity(t, "p", "0"), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(client.AddEntity(ctx, entity(t, "p", "0"), nil)))
 	_, err := client.AddEntity(ctx, entity(t, "p", "0"), nil)
 	wantCode(t, err, 409, "EntityAlreadyExists")
 	var acts []aztables.TransactionAction
 	for i := 1; i <= 100; i++ {
 		acts = append(acts, aztables.TransactionAction{ActionType: aztables.TransactionTypeAdd, Entity: entity(t, "p", fmt.Sprint(i))})
 	}
-	if _, err := client.SubmitTransaction(ctx, acts, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(client.SubmitTransaction(ctx, acts, nil)))
 	if _, err := client.SubmitTransaction(ctx, acts[:2], nil); err == nil {
 		t.Fatal("a transaction of rows that exist succeeded")
 	}
 	got, err := client.GetEntity(ctx, "p", "7", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if _, err := client.UpdateEntity(ctx, entity(t, "p", "7"), &aztables.UpdateEntityOptions{IfMatch: &got.ETag, UpdateMode: aztables.UpdateModeReplace}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = client.DeleteEntity(ctx, "p", "7", &aztables.DeleteEntityOptions{IfMatch: &got.ETag})
 	wantCode(t, err, 412, "UpdateConditionNotSatisfied")
-	if _, err := client.DeleteEntity(ctx, "p", "7", nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(client.DeleteEntity(ctx, "p", "7", nil)))
 	if keys, pages := rowKeys(t, client, nil); len(keys) != 100 || pages != 1 {
 		t.Errorf("%d rows in %d pages", len(keys), pages)
 	}
-	if _, err := acct.Tables().GetProperties(ctx, nil); err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, assert.ErrorOf(acct.Tables().GetProperties(ctx, nil)), nil)
 
 	log := acct.Log()
 	batch := log.Only("Table.Batch")
@@ -75,9 +66,7 @@ func TestAReplacedTableIsBlockedFor40VirtualSeconds(t *testing.T) {
 		ctx := t.Context()
 		acct := storagetest.New(t)
 		client := table(t, acct, "people")
-		if _, err := client.Delete(ctx, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(client.Delete(ctx, nil)))
 		start := time.Now()
 		for {
 			_, err := client.CreateTable(ctx, nil)
@@ -87,9 +76,7 @@ func TestAReplacedTableIsBlockedFor40VirtualSeconds(t *testing.T) {
 			wantCode(t, err, 409, "TableBeingDeleted")
 			time.Sleep(time.Second)
 		}
-		if d := time.Since(start); d != 40*time.Second {
-			t.Errorf("blocked for %v", d)
-		}
+		assert.Equal(t, time.Since(start), 40*time.Second, "blocked for")
 	})
 }
 
@@ -117,9 +104,7 @@ func TestTheTransportCallsHTTPTraceLikeNetHTTP(t *testing.T) {
 
 		GotFirstResponseByte: func() { replies++ },
 	})
-	if _, err := client.AddEntity(ctx, entity(t, "p", "r"), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(client.AddEntity(ctx, entity(t, "p", "r"), nil)))
 	if conns != 1 || writes != 1 || replies != 1 {
 		t.Errorf("%d connections, %d writes, %d replies", conns, writes, replies)
 	}
@@ -130,9 +115,7 @@ func TestARequestWithAnEndedContextIsNotCarriedOut(t *testing.T) {
 	client := table(t, acct, "people")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := client.AddEntity(ctx, entity(t, "p", "r"), nil); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
+	assert.WantError(t, assert.ErrorOf(client.AddEntity(ctx, entity(t, "p", "r"), nil)), context.Canceled)
 	if keys, _ := rowKeys(t, client, nil); len(keys) != 0 {
 		t.Errorf("%v", keys)
 	}
@@ -183,9 +166,7 @@ func TestTheOptionsOfTheCallerAreNotChanged(t *testing.T) {
 	opts.Retry.MaxRetries = -1
 	opts.PerRetryPolicies = []policy.Policy{countingPolicy{&n}}
 	client := acct.TablesWith(&opts).NewClient("people")
-	if opts.Transport != nil {
-		t.Error("the caller's options were changed")
-	}
+	assert.Equal(t, opts.Transport, nil, "the caller's options were changed")
 	acct.Fault(storagetest.On("*").LoseRequest())
 	_, err := client.CreateTable(t.Context(), nil)
 	var lost *storagetest.LostError
@@ -200,10 +181,7 @@ func TestTransportsCanBeNestedAndEachHasItsLog(t *testing.T) {
 	outer := storagetest.Wrap(acct.Transport(), nil)
 	var opts aztables.ClientOptions
 	opts.Transport = outer
-	service, err := aztables.NewServiceClientFromConnectionString(acct.ConnectionString(), &opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := assert.Must(aztables.NewServiceClientFromConnectionString(acct.ConnectionString(), &opts))(t)
 	client := service.NewClient("people")
 	put(t, client, "a", "1", "2", "3")
 	outer.Fault(storagetest.On("Table.Query").CutPage(1))
@@ -220,21 +198,13 @@ func TestAnAccountLeavesNoGoroutineBehind(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("use", func(t *testing.T) {
 		acct := storagetest.New(t)
-		server, err := acct.Serve()
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := assert.Must(acct.Serve())(t)
 		var transport http.Transport
 		defer transport.CloseIdleConnections()
 		var opts aztables.ClientOptions
 		opts.Transport = &http.Client{Transport: &transport}
-		service, err := aztables.NewServiceClientFromConnectionString(server.ConnectionString(), &opts)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := service.CreateTable(t.Context(), "people", nil); err != nil {
-			t.Fatal(err)
-		}
+		service := assert.Must(aztables.NewServiceClientFromConnectionString(server.ConnectionString(), &opts))(t)
+		assert.NoError(t, assert.ErrorOf(service.CreateTable(t.Context(), "people", nil)))
 		put(t, acct.Tables().NewClient("people"), "p", "r")
 	})
 	for start := time.Now(); runtime.NumGoroutine() > before; runtime.Gosched() {

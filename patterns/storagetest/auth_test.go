@@ -18,6 +18,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -36,10 +37,7 @@ func (s sas) client(t *testing.T, acct *storagetest.Account, name string) *aztab
 	const sv = "2019-02-02"
 	text := strings.Join([]string{s.sp, "", se, "/table/" + storagetest.AccountName + "/" + strings.ToLower(name),
 		s.si, "", "", sv, s.spk, s.srk, s.epk, s.erk}, "\n")
-	key, err := base64.StdEncoding.DecodeString(storagetest.AccountKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := assert.Must(base64.StdEncoding.DecodeString(storagetest.AccountKey))(t)
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(text))
 	q := url.Values{"sv": {sv}, "tn": {name}, "sig": {base64.StdEncoding.EncodeToString(mac.Sum(nil))}}
@@ -50,10 +48,7 @@ func (s sas) client(t *testing.T, acct *storagetest.Account, name string) *aztab
 	}
 	var opts aztables.ClientOptions
 	opts.Transport = acct.Transport()
-	client, err := aztables.NewClientWithNoCredential(storagetest.TablesURL+"/"+name+"?"+q.Encode(), &opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := assert.Must(aztables.NewClientWithNoCredential(storagetest.TablesURL+"/"+name+"?"+q.Encode(), &opts))(t)
 	return client
 }
 
@@ -76,9 +71,7 @@ func TestASignatureIsLimitedToItsKeyRange(t *testing.T) {
 	}
 	put(t, c, "b", "2", "9")
 	inside := []aztables.TransactionAction{{ActionType: aztables.TransactionTypeInsertReplace, Entity: entity(t, "b", "7")}}
-	if _, err := c.SubmitTransaction(ctx, inside, nil); err != nil {
-		t.Errorf("a batch within the range: %v", err)
-	}
+	assert.Equal(t, assert.ErrorOf(c.SubmitTransaction(ctx, inside, nil)), nil, "a batch within the range")
 	outside := append(inside, aztables.TransactionAction{ActionType: aztables.TransactionTypeInsertReplace, Entity: entity(t, "b", "0")})
 	if _, err := c.SubmitTransaction(ctx, outside, nil); err == nil {
 		t.Error("a batch that leaves the range was accepted")
@@ -110,9 +103,7 @@ func TestASignatureIsLimitedToItsPermissions(t *testing.T) {
 		_, errs[4] = c.DeleteEntity(ctx, "p", "r", nil)
 		for i, err := range errs {
 			if allowed[i] {
-				if err != nil {
-					t.Errorf("%s, operation %d: %v", letters, i, err)
-				}
+				assert.Equal(t, err, nil, letters, "operation", i)
 				continue
 			}
 			wantCode(t, err, 403, denied)
@@ -133,17 +124,13 @@ func TestAStoredPolicyGrantsUntilItIsRemoved(t *testing.T) {
 	put(t, owner, "p", "r")
 	set := func(ids ...*aztables.SignedIdentifier) {
 		t.Helper()
-		if _, err := owner.SetAccessPolicy(ctx, &aztables.SetAccessPolicyOptions{TableACL: ids}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(owner.SetAccessPolicy(ctx, &aztables.SetAccessPolicyOptions{TableACL: ids})))
 	}
 	set(&aztables.SignedIdentifier{ID: to.Ptr("readers"), AccessPolicy: &aztables.AccessPolicy{
 		Start: to.Ptr(time.Now().Add(-time.Hour)), Expiry: to.Ptr(time.Now().Add(time.Hour)), Permission: to.Ptr("r"),
 	}})
 	c := sas{si: "readers"}.client(t, acct, "People")
-	if _, err := c.GetEntity(ctx, "p", "r", nil); err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, assert.ErrorOf(c.GetEntity(ctx, "p", "r", nil)), nil)
 	_, err := c.DeleteEntity(ctx, "p", "r", nil)
 	wantCode(t, err, 403, "AuthorizationPermissionMismatch")
 	set()
@@ -157,31 +144,19 @@ func TestWrongCredentialsAreRefused(t *testing.T) {
 	var opts aztables.ClientOptions
 	opts.Transport = acct.Transport()
 
-	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, "AAAA")
-	if err != nil {
-		t.Fatal(err)
-	}
+	cred := assert.Must(aztables.NewSharedKeyCredential(storagetest.AccountName, "AAAA"))(t)
 	wrong, err := aztables.NewServiceClientWithSharedKey(storagetest.TablesURL, cred, &opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	_, err = wrong.CreateTable(ctx, "people", nil)
 	wantCode(t, err, 403, "AuthenticationFailed")
 
 	none, err := aztables.NewServiceClientWithNoCredential(storagetest.TablesURL, &opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	_, err = none.CreateTable(ctx, "people", nil)
 	wantCode(t, err, 401, "NoAuthenticationInformation")
 
-	bearer, err := aztables.NewServiceClient(storagetest.TablesURL, token{}, &opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := bearer.CreateTable(ctx, "people", nil); err != nil {
-		t.Errorf("a bearer token: %v", err)
-	}
+	bearer := assert.Must(aztables.NewServiceClient(storagetest.TablesURL, token{}, &opts))(t)
+	assert.Equal(t, assert.ErrorOf(bearer.CreateTable(ctx, "people", nil)), nil, "a bearer token")
 }
 
 type token struct{}
@@ -194,18 +169,12 @@ func TestQueueAndBlobSignaturesAreLimitedToTheirPermissions(t *testing.T) {
 	ctx := t.Context()
 	acct := storagetest.New(t)
 	queue := acct.Queue("jobs")
-	if _, err := queue.Create(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := queue.EnqueueMessage(ctx, "hello", nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(queue.Create(ctx, nil)))
+	assert.NoError(t, assert.ErrorOf(queue.EnqueueMessage(ctx, "hello", nil)))
 	checkQueueSAS(t, acct, queue)
 
 	box := acct.Container("box")
-	if _, err := box.Create(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(box.Create(ctx, nil)))
 	checkBlobSAS(t, acct, box)
 }
 
@@ -219,17 +188,11 @@ func TestARefusedCredentialIsReportedWithTheReason(t *testing.T) {
 		{"http://127.0.0.1:10001/" + storagetest.AccountName + "?comp=list", "Bearer abc", "over https only"},
 		{storagetest.BlobsURL + "/box?sv=2019-02-02&sr=x&sig=a", "", "sr is not c"},
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, tt.address, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := assert.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, tt.address, nil))(t)
 		if tt.authorization != "" {
 			req.Header.Set("Authorization", tt.authorization)
 		}
-		res, err := acct.Transport().Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := assert.Must(acct.Transport().Do(req))(t)
 		body, err := io.ReadAll(res.Body)
 		if err != nil || !strings.Contains(string(body), tt.want) {
 			t.Errorf("%s %s: %d %s %v", tt.address, tt.authorization, res.StatusCode, body, err)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -13,22 +14,13 @@ func TestABatchOfDeletesIsOneRequest(t *testing.T) {
 	ctx := t.Context()
 	acct := storagetest.New(t)
 	box := acct.Container("box")
-	if _, err := box.Create(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(box.Create(ctx, nil)))
 	for _, name := range []string{"a", "b"} {
-		if _, err := box.NewBlockBlobClient(name).Upload(ctx, streaming.NopCloser(strings.NewReader("x")), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(box.NewBlockBlobClient(name).Upload(ctx, streaming.NopCloser(strings.NewReader("x")), nil)))
 	}
-	batch, err := box.NewBatchBuilder()
-	if err != nil {
-		t.Fatal(err)
-	}
+	batch := assert.Must(box.NewBatchBuilder())(t)
 	for _, name := range []string{"a", "none", "b"} {
-		if err := batch.Delete(name, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, batch.Delete(name, nil))
 	}
 	acct.ResetLog()
 	acct.Fault(storagetest.On("Blob.Batch").Nth(1).LoseReply())

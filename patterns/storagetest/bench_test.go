@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -23,17 +24,9 @@ func signed(tb testing.TB, acct *storagetest.Account, send func(*aztables.Client
 		kept = r
 		return acct.Transport().Do(r)
 	})
-	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	service, err := aztables.NewServiceClientWithSharedKey(storagetest.TablesURL, cred, &opts)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := send(service.NewClient("bench")); err != nil {
-		tb.Fatal(err)
-	}
+	cred := assert.Must(aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(tb)
+	service := assert.Must(aztables.NewServiceClientWithSharedKey(storagetest.TablesURL, cred, &opts))(tb)
+	assert.NoError(tb, send(service.NewClient("bench")))
 	return kept.WithContext(context.Background())
 }
 
@@ -65,16 +58,12 @@ func filled(tb testing.TB, rows int) *storagetest.Account {
 func store(tb testing.TB, acct *storagetest.Account, rows int) {
 	tb.Helper()
 	client := acct.Tables().NewClient("bench")
-	if _, err := client.CreateTable(tb.Context(), nil); err != nil {
-		tb.Fatal(err)
-	}
+	assert.NoError(tb, assert.ErrorOf(client.CreateTable(tb.Context(), nil)))
 	var acts []aztables.TransactionAction
 	for i := range rows {
 		acts = append(acts, aztables.TransactionAction{ActionType: aztables.TransactionTypeInsertReplace, Entity: employee(i)})
 		if len(acts) == 100 || i == rows-1 {
-			if _, err := client.SubmitTransaction(tb.Context(), acts, nil); err != nil {
-				tb.Fatal(err)
-			}
+			assert.NoError(tb, assert.ErrorOf(client.SubmitTransaction(tb.Context(), acts, nil)))
 			acts = acts[:0]
 		}
 	}
@@ -85,16 +74,11 @@ func run(b *testing.B, acct *storagetest.Account, req *http.Request) {
 	b.Helper()
 	b.ReportAllocs()
 	for b.Loop() {
-		res, err := acct.Transport().Do(req)
-		if err != nil {
-			b.Fatal(err)
-		}
+		res := assert.Must(acct.Transport().Do(req))(b)
 		if res.StatusCode >= 400 {
 			b.Fatal(res.Status)
 		}
-		if _, err := io.Copy(io.Discard, res.Body); err != nil {
-			b.Fatal(err)
-		}
+		assert.NoError(b, assert.ErrorOf(io.Copy(io.Discard, res.Body)))
 	}
 }
 

@@ -4,12 +4,12 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -39,10 +39,7 @@ func TestTheBodyOfARequestThatIsNotSentIsClosed(t *testing.T) {
 			cancel()
 		}
 		closed := false
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, base+"/$batch", closing{strings.NewReader("--b"), &closed})
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := assert.Must(http.NewRequestWithContext(ctx, http.MethodPost, base+"/$batch", closing{strings.NewReader("--b"), &closed}))(t)
 		_, _ = tr.Do(req) // some return an error
 		cancel()
 		if !closed {
@@ -74,9 +71,7 @@ func TestRulesApplyToTheTableOfABatchAndOfACreate(t *testing.T) {
 		tr := storagetest.Wrap(s, nil)
 		script(t, tr, storagetest.On("*").Resource("people").Nth(2).Status(503, "ServerBusy"))
 		for range 2 {
-			if _, err := send(t, tr, "POST", tt.at, tt.body); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(send(t, tr, "POST", tt.at, tt.body)))
 		}
 		log := tr.Log()
 		if log[0].Resource != tt.resource || (log[1].Status == 503) != (tt.resource != "") {
@@ -116,12 +111,8 @@ func TestAWhereReceivesTheRowsOfAnInsertAndOfABatch(t *testing.T) {
 		tr := storagetest.Wrap(s, nil)
 		var seen []keys.Key
 		script(t, tr, storagetest.On("Table.*").Where(func(q storagetest.Request) bool { seen = q.Rows; return false }))
-		if _, err := send(t, tr, http.MethodPost, tt.at, tt.body); err != nil {
-			t.Fatal(err)
-		}
-		if !slices.Equal(seen, tt.rows) {
-			t.Errorf("%s %.80s: %q, want %q", tt.at, tt.body, seen, tt.rows)
-		}
+		assert.NoError(t, assert.ErrorOf(send(t, tr, http.MethodPost, tt.at, tt.body)))
+		assert.EqualSlices(t, seen, tt.rows, tt.at, tt.body)
 		if s.sent[0] != tt.body {
 			t.Errorf("%d bytes arrived of %d", len(s.sent[0]), len(tt.body))
 		}
@@ -130,10 +121,6 @@ func TestAWhereReceivesTheRowsOfAnInsertAndOfABatch(t *testing.T) {
 
 func TestABodyThatCannotBeReadIsNotTruncated(t *testing.T) {
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/$batch", iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader("--batch"))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := storagetest.Wrap(&service{}, nil).Do(req); err != iotest.ErrTimeout {
-		t.Errorf("%v", err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(t, assert.ErrorOf(storagetest.Wrap(&service{}, nil).Do(req)), iotest.ErrTimeout)
 }

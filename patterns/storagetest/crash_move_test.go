@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -79,9 +80,7 @@ func proveMove(t *testing.T, move func(office, context.Context) error) {
 		return move(o, ctx)
 	}, func(t *testing.T, acct *storagetest.Account) {
 		o := openOffice(acct)
-		if _, err := o.archive.GetEntity(t.Context(), "Sales", "1", nil); err != nil {
-			t.Errorf("the employee is not in the archive: %v", err)
-		}
+		assert.Equal(t, assert.ErrorOf(o.archive.GetEntity(t.Context(), "Sales", "1", nil)), nil, "the employee is not in the archive")
 		if _, err := o.staff.GetEntity(t.Context(), "Sales", "1", nil); !missing(err) {
 			t.Errorf("the employee is still on the staff: %v", err)
 		}
@@ -124,9 +123,7 @@ func TestANaiveMoveFailsAtTheCrashesThatLoseTheRow(t *testing.T) {
 		`Table.Delete staff ("Sales", "1") -> `,
 		"check:\n",
 	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("go test does not print %q", want)
-		}
+		assert.Contains(t, out, want, "go test does not print")
 	}
 	if t.Failed() {
 		t.Log(out)

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -80,17 +80,13 @@ func TestADeadProcessCannotWriteWhileTheNextOneRuns(t *testing.T) {
 		return <-late
 	}, func(t *testing.T, acct *storagetest.Account) {
 		time.Sleep(2 * time.Hour)
-		if err := existing(create(t.Context(), acct, "check")); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, existing(create(t.Context(), acct, "check")), nil)
 	})
 }
 
 func TestRulesDoNotApplyToTheNextProcess(t *testing.T) {
 	storagetest.CrashPointsWith(t, func(ctx context.Context, acct *storagetest.Account) error {
-		if acct.Seed() != 7 {
-			t.Errorf("seed %d", acct.Seed())
-		}
+		assert.Equal(t, acct.Seed(), 7, "seed")
 		acct.Fault(storagetest.On("*").Status(500, "InternalError").Times(2))
 		return create(ctx, acct, "people")
 	}, func(t *testing.T, acct *storagetest.Account) {
@@ -134,9 +130,7 @@ func TestAScenarioThatFailsWithoutACrashFailsTheTest(t *testing.T) {
 		"TestChildScenarioIdle":   "the scenario made no storage call that could be a crash point",
 		"TestChildRecoverFails":   "the last process that recovers, which was not killed: not today",
 	} {
-		if out := inChild(t, child); !strings.Contains(out, want) {
-			t.Errorf("%s: go test does not print %q\n%s", child, want, out)
-		}
+		assert.Contains(t, inChild(t, child), want, child, "go test does not print")
 	}
 }
 

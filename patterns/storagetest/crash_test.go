@@ -5,13 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -75,14 +75,8 @@ func openLedger(ctx context.Context, acct *storagetest.Account) (ledger, error) 
 
 func sum(t *testing.T, l ledger) int {
 	t.Helper()
-	a, err := l.get(t.Context(), "a", "balance")
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := l.get(t.Context(), "b", "balance")
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := assert.Must(l.get(t.Context(), "a", "balance"))(t)
+	b := assert.Must(l.get(t.Context(), "b", "balance"))(t)
 	return a + b
 }
 
@@ -109,9 +103,7 @@ func TestACrashPointIsBeforeAfterAndDuringEachCall(t *testing.T) {
 		"90+0", "90+10", "90+0", "90+10", // at the second call
 		"90+10", // before the third call, which does not exist
 	}
-	if !slices.Equal(seen, want) {
-		t.Errorf("%v, want %v", seen, want)
-	}
+	assert.EqualSlices(t, seen, want)
 }
 
 func TestASafeSagaSurvivesEveryCrash(t *testing.T) {
@@ -126,12 +118,8 @@ func TestASafeSagaSurvivesEveryCrash(t *testing.T) {
 		},
 		func(t *testing.T, acct *storagetest.Account) {
 			l := ledger{acct.Tables().NewClient("ledger")}
-			if err := l.recover(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if got := sum(t, l); got != 100 {
-				t.Errorf("the sum is %d", got)
-			}
+			assert.NoError(t, l.recover(t.Context()))
+			assert.Equal(t, sum(t, l), 100, "the sum is")
 		})
 }
 
@@ -148,21 +136,13 @@ func TestCallsAfterTheCrashFailImmediately(t *testing.T) {
 				t.Errorf("error %v, cause %v", err, context.Cause(ctx))
 			}
 			// A call with another context is not carried out either.
-			if _, err := client.CreateTable(context.Background(), nil); !errors.Is(err, storagetest.ErrKilled) {
-				t.Errorf("a further call: %v", err)
-			}
-			if time.Since(start) != 0 {
-				t.Errorf("dying took %v", time.Since(start))
-			}
-			if n := acct.Log().Count("Table.CreateTable"); n != 2 {
-				t.Errorf("%d attempts", n)
-			}
+			assert.WantError(t, assert.ErrorOf(client.CreateTable(context.Background(), nil)), storagetest.ErrKilled, "a further call")
+			assert.Equal(t, time.Since(start), 0, "dying took")
+			assert.Equal(t, acct.Log().Count("Table.CreateTable"), 2, "attempts")
 			return err
 		},
 		func(t *testing.T, acct *storagetest.Account) {
-			if n := len(acct.Log()); n != 0 {
-				t.Errorf("the next process begins with %d requests in its log", n)
-			}
+			assert.Equal(t, len(acct.Log()), 0, "the next process begins with", "requests in its log")
 			if _, err := acct.Tables().NewClient("others").CreateTable(t.Context(), nil); existing(err) != nil {
 				t.Errorf("after the restart: %v", err)
 			}
@@ -187,8 +167,6 @@ func TestConcurrentCallsFailAfterTheCrash(t *testing.T) {
 		},
 		func(t *testing.T, acct *storagetest.Account) {
 			l := ledger{acct.Tables().NewClient("ledger")}
-			if got := sum(t, l); got != 100 {
-				t.Errorf("the sum is %d", got)
-			}
+			assert.Equal(t, sum(t, l), 100, "the sum is")
 		})
 }

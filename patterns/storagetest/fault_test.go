@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -55,10 +56,7 @@ func send(t *testing.T, tr *storagetest.Transport, method, url, body string) (*h
 
 func sendCtx(t *testing.T, ctx context.Context, tr *storagetest.Transport, method, url, body string) (*http.Response, error) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader([]byte(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := assert.Must(http.NewRequestWithContext(ctx, method, url, bytes.NewReader([]byte(body))))(t)
 	if strings.HasSuffix(url, "/$batch") {
 		req.Header.Set("Content-Type", "multipart/mixed; boundary=batch_1")
 	}
@@ -68,17 +66,12 @@ func sendCtx(t *testing.T, ctx context.Context, tr *storagetest.Transport, metho
 // script adds rules, which must be valid.
 func script(t *testing.T, tr *storagetest.Transport, rules ...storagetest.Rule) {
 	t.Helper()
-	if err := tr.Fault(rules...); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, tr.Fault(rules...))
 }
 
 func text(t *testing.T, res *http.Response) string {
 	t.Helper()
-	b, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := assert.Must(io.ReadAll(res.Body))(t)
 	return string(b)
 }
 
@@ -96,9 +89,7 @@ func TestALostReplyIsCarriedOutAndALostRequestIsNot(t *testing.T) {
 			t.Errorf("request %d: %v", i, err)
 		}
 	}
-	if !slices.Equal(s.sent, []string{"1", "2", "4"}) {
-		t.Errorf("carried out: %v", s.sent)
-	}
+	assert.EqualSlices(t, s.sent, []string{"1", "2", "4"}, "carried out")
 	var sent []bool
 	for _, q := range tr.Log() {
 		sent = append(sent, q.Sent)
@@ -131,15 +122,10 @@ func TestNthAndTimesSelectRequests(t *testing.T) {
 		script(t, tr, tt.rule.Status(503, "ServerBusy"))
 		got := ""
 		for i := 1; i <= 5; i++ {
-			res, err := send(t, tr, "GET", fmt.Sprintf("%s/People(PartitionKey='p',RowKey='%d')", base, i), "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			res := assert.Must(send(t, tr, "GET", fmt.Sprintf("%s/People(PartitionKey='p',RowKey='%d')", base, i), ""))(t)
 			got += map[bool]string{true: "x", false: "."}[res.StatusCode == 503]
 		}
-		if got != tt.want {
-			t.Errorf("%v: %s, want %s", tt.rule, got, tt.want)
-		}
+		assert.Equal(t, got, tt.want, tt.rule)
 	}
 }
 
@@ -172,10 +158,7 @@ func TestAnErrorReplyHasTheFormatOfItsService(t *testing.T) {
 		s := &service{}
 		tr := storagetest.Wrap(s, nil)
 		script(t, tr, storagetest.On("*").Status(503, "ServerBusy"))
-		res, err := send(t, tr, "GET", "https://"+host+"/thing", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := assert.Must(send(t, tr, "GET", "https://"+host+"/thing", ""))(t)
 		if body := text(t, res); res.StatusCode != 503 || res.Status != "503 Service Unavailable" || !strings.HasPrefix(body, want) {
 			t.Errorf("%s: %s %s", host, res.Status, body)
 		}
@@ -215,9 +198,7 @@ func TestAnEndedContextIsNeitherSentNorCounted(t *testing.T) {
 	tr := storagetest.Wrap(s, nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := sendCtx(t, ctx, tr, "GET", base+"/People()", ""); !errors.Is(err, context.Canceled) {
-		t.Errorf("%v", err)
-	}
+	assert.WantError(t, assert.ErrorOf(sendCtx(t, ctx, tr, "GET", base+"/People()", "")), context.Canceled)
 	if len(s.sent) != 0 || len(tr.Log()) != 0 {
 		t.Errorf("sent %d, logged %d", len(s.sent), len(tr.Log()))
 	}
@@ -227,10 +208,7 @@ func TestARepeatedRequestIsCarriedOutTwiceWithItsBody(t *testing.T) {
 	s := &service{}
 	tr := storagetest.Wrap(s, nil)
 	script(t, tr, storagetest.On("*").Twice())
-	res, err := send(t, tr, "POST", base+"/People", "body")
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := assert.Must(send(t, tr, "POST", base+"/People", "body"))(t)
 	if got := text(t, res); got != "reply 2" || !slices.Equal(s.sent, []string{"body", "body"}) {
 		t.Errorf("%s, sent %v", got, s.sent)
 	}
@@ -239,10 +217,7 @@ func TestARepeatedRequestIsCarriedOutTwiceWithItsBody(t *testing.T) {
 func TestATruncatedReplyReturnsAnUnexpectedEOF(t *testing.T) {
 	tr := storagetest.Wrap(&service{}, nil)
 	script(t, tr, storagetest.On("*").CutReply(3))
-	res, err := send(t, tr, "GET", base+"/People()", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := assert.Must(send(t, tr, "GET", base+"/People()", ""))(t)
 	b, err := io.ReadAll(res.Body)
 	if string(b) != "rep" || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("%q %v", b, err)
@@ -253,10 +228,7 @@ func TestPagesAreShortenedWithParametersOfEveryService(t *testing.T) {
 	s := &service{}
 	tr := storagetest.Wrap(s, nil)
 	script(t, tr, storagetest.On("Table.Query").EmptyPage(), storagetest.On("Table.*").ShortPage(5))
-	res, err := send(t, tr, "GET", base+"/People()?$filter=x&NextPartitionKey=abc&NextRowKey=def", "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := assert.Must(send(t, tr, "GET", base+"/People()?$filter=x&NextPartitionKey=abc&NextRowKey=def", ""))(t)
 	token := res.Header.Get("x-ms-continuation-NextPartitionKey")
 	if body := text(t, res); body != `{"value":[]}` || token == "" || token == "abc" || len(s.urls) != 0 {
 		t.Fatalf("%s, token %q, sent %v", body, token, s.urls)
@@ -265,9 +237,7 @@ func TestPagesAreShortenedWithParametersOfEveryService(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := base + "/People()?%24filter=x&%24top=5&NextPartitionKey=abc&NextRowKey=def"
-	if !slices.Equal(s.urls, []string{want}) {
-		t.Errorf("%v, want %s", s.urls, want)
-	}
+	assert.EqualSlices(t, s.urls, []string{want}, "want", want)
 	if _, err := send(t, tr, "GET", base+"/People()?$top=3", ""); err != nil || len(s.urls) != 1 {
 		t.Errorf("%v, sent %v", err, s.urls)
 	}
@@ -279,10 +249,7 @@ func TestMessagesAreDeliveredLateAndTwice(t *testing.T) {
 	script(t, tr, storagetest.On("Queue.Get").Nth(1).NoMessages(), storagetest.On("Queue.Get").Nth(2).Redeliver())
 	var got []string
 	for range 4 {
-		res, err := send(t, tr, "GET", "https://acct.queue.core.windows.net/jobs/messages?numofmessages=1", "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := assert.Must(send(t, tr, "GET", "https://acct.queue.core.windows.net/jobs/messages?numofmessages=1", ""))(t)
 		got = append(got, text(t, res))
 	}
 	if !strings.HasSuffix(got[0], "<QueueMessagesList />") || !slices.Equal(got[1:], []string{"reply 1", "reply 1", "reply 2"}) {
@@ -315,18 +282,14 @@ func TestEveryAttemptIsTracedOnce(t *testing.T) {
 		if conns != 1 || writes != 1 || host != "acct.table.core.windows.net:443" {
 			t.Errorf("%v: %d connections to %s, %d writes", c.rule, conns, host, writes)
 		}
-		if replies != c.replies {
-			t.Errorf("%v: %d replies, want %d", c.rule, replies, c.replies)
-		}
+		assert.Equal(t, replies, c.replies, c.rule, "replies")
 	}
 }
 
 func TestTheLogKeepsTheNewestAndCounts(t *testing.T) {
 	tr := storagetest.Wrap(&service{}, &storagetest.Options{LogLimit: 10})
 	for i := range 25 {
-		if _, err := send(t, tr, "GET", fmt.Sprintf("%s/People(PartitionKey='p',RowKey='%d')", base, i), "ab"); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(send(t, tr, "GET", fmt.Sprintf("%s/People(PartitionKey='p',RowKey='%d')", base, i), "ab")))
 	}
 	l := tr.Log()
 	if n := len(l); n < 5 || n > 10 || l[n-1].Seq != 25 || l[n-1].Rows[0].Row != "24" || l[n-1].RequestBytes != 2 || l[n-1].ReplyBytes != 8 {
@@ -336,17 +299,11 @@ func TestTheLogKeepsTheNewestAndCounts(t *testing.T) {
 		t.Errorf("%v", l.Ops())
 	}
 	tr.ResetLog()
-	if len(tr.Log()) != 0 {
-		t.Error("not empty")
-	}
+	assert.Equal(t, len(tr.Log()), 0, "not empty")
 	script(t, tr, storagetest.On("*").LoseRequest())
 	tr.Clear()
-	if _, err := send(t, tr, "GET", base+"/People()", ""); err != nil {
-		t.Errorf("after Clear: %v", err)
-	}
-	if got := tr.Log()[0].Seq; got != 26 {
-		t.Errorf("the numbers start again: %d", got)
-	}
+	assert.Equal(t, assert.ErrorOf(send(t, tr, "GET", base+"/People()", "")), nil, "after Clear")
+	assert.Equal(t, tr.Log()[0].Seq, 26, "the numbers start again")
 }
 
 func TestAKilledSenderReceivesOnlyErrors(t *testing.T) {
@@ -357,9 +314,7 @@ func TestAKilledSenderReceivesOnlyErrors(t *testing.T) {
 		tr.Kill(2, how, func() { deaths++ })
 		for i := 1; i <= 4; i++ {
 			_, err := send(t, tr, "POST", base+"/People", fmt.Sprint(i))
-			if killed := errors.Is(err, storagetest.ErrKilled); killed != (i >= 2) {
-				t.Errorf("after %v, request %d: %v", after, i, err)
-			}
+			assert.Equal(t, errors.Is(err, storagetest.ErrKilled), i >= 2, "after", after, "request", i, err)
 		}
 		want := []string{"1"}
 		if after {

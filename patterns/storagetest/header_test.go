@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -33,10 +34,7 @@ func TestHeadersThatNetHTTPRefusesAreNotSent(t *testing.T) {
 		"": "b", "x-ms-meta-a b": "b", "x-ms-meta-a:": "b", "x-ms-meta-(": "b", "x-ms-meta-line": "a\nb", "x-ms-meta-nul": "a\x00", "x-ms-meta-del": "\x7f",
 	} {
 		before, logged := sent, transport.Last()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, server.URL+"/box/b", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := assert.Must(http.NewRequestWithContext(t.Context(), http.MethodPut, server.URL+"/box/b", nil))(t)
 		req.Header[name] = []string{value}
 		res, want := http.DefaultTransport.RoundTrip(req)
 		if want == nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -15,28 +16,21 @@ import (
 func table(t *testing.T, acct *storagetest.Account, name string) *aztables.Client {
 	t.Helper()
 	client := acct.Tables().NewClient(name)
-	if _, err := client.CreateTable(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(client.CreateTable(t.Context(), nil)))
 	acct.ResetLog()
 	return client
 }
 
 func entity(t *testing.T, pk, rk string) []byte {
 	t.Helper()
-	b, err := json.Marshal(map[string]any{"PartitionKey": pk, "RowKey": rk, "N": 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := assert.Must(json.Marshal(map[string]any{"PartitionKey": pk, "RowKey": rk, "N": 1}))(t)
 	return b
 }
 
 func put(t *testing.T, c *aztables.Client, pk string, rks ...string) {
 	t.Helper()
 	for _, rk := range rks {
-		if _, err := c.UpsertEntity(t.Context(), entity(t, pk, rk), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(c.UpsertEntity(t.Context(), entity(t, pk, rk), nil)))
 	}
 }
 
@@ -55,16 +49,11 @@ func rowKeys(t *testing.T, c *aztables.Client, opts *aztables.ListEntitiesOption
 	t.Helper()
 	pager := c.NewListEntitiesPager(opts)
 	for pager.More() {
-		page, err := pager.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := assert.Must(pager.NextPage(t.Context()))(t)
 		pages++
 		for _, b := range page.Entities {
 			var e struct{ RowKey string }
-			if err := json.Unmarshal(b, &e); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, json.Unmarshal(b, &e))
 			keys = append(keys, e.RowKey)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 	queuesas "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/sas"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -25,39 +26,24 @@ import (
 // request reaches its service.
 func passes(tb testing.TB) map[string]string {
 	tb.Helper()
-	tables, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	tables := assert.Must(aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(tb)
 	table, err := aztables.AccountSASSignatureValues{
 		Protocol: aztables.SASProtocolHTTPSandHTTP, ExpiryTime: time.Now().Add(24 * time.Hour),
 		Services: "t", ResourceTypes: "sco", Permissions: "rwdlau",
 	}.Sign(tables)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	blobKey, err := azblob.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	assert.NoError(tb, err)
+	blobKey := assert.Must(azblob.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(tb)
 	blob, err := blobsas.AccountSignatureValues{
 		Protocol: blobsas.ProtocolHTTPSandHTTP, ExpiryTime: time.Now().Add(24 * time.Hour),
 		ResourceTypes: "sco", Permissions: "rwdlacu",
 	}.SignWithSharedKey(blobKey)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	queueKey, err := azqueue.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	assert.NoError(tb, err)
+	queueKey := assert.Must(azqueue.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(tb)
 	queue, err := queuesas.AccountSignatureValues{
 		Protocol: queuesas.ProtocolHTTPSandHTTP, ExpiryTime: time.Now().Add(24 * time.Hour),
 		ResourceTypes: "sco", Permissions: "rwdlacup",
 	}.SignWithSharedKey(queueKey)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	assert.NoError(tb, err)
 	return map[string]string{"table": table.Encode(), "blob": blob.Encode(), "queue": queue.Encode()}
 }
 
@@ -75,9 +61,7 @@ func furnished(tb testing.TB) *storagetest.Account {
 	_, e5 := acct.Container("box").Create(ctx, nil)
 	_, e6 := acct.Container("box").NewAppendBlobClient("log").Create(ctx, nil)
 	_, e7 := acct.Container("box").NewBlockBlobClient("b").UploadBuffer(ctx, []byte("0123456789"), nil)
-	if err := errors.Join(e1, e2, e3, e4, e5, e6, e7); err != nil {
-		tb.Fatal(err)
-	}
+	assert.NoError(tb, errors.Join(e1, e2, e3, e4, e5, e6, e7))
 	acct.ResetLog()
 	return acct
 }

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -37,9 +38,7 @@ func TestALateRequestArrivesBeforeTheNextRequestAfterItsDelay(t *testing.T) {
 		time.Sleep(time.Second)
 		post(t, tr, "next")
 		post(t, tr, "last")
-		if want := []string{"retry", "too early", "late", "next", "last"}; !slices.Equal(s.sent, want) {
-			t.Errorf("carried out %q, want %q", s.sent, want)
-		}
+		assert.EqualSlices(t, s.sent, []string{"retry", "too early", "late", "next", "last"}, "carried out")
 	})
 }
 
@@ -76,9 +75,7 @@ func TestALateRequestOutlivesItsSender(t *testing.T) {
 	if n := next.Arrive(); n != 1 || next.Arrive() != 0 || first.Arrive() != 0 {
 		t.Errorf("%d late requests", n)
 	}
-	if want := []string{"next", "late"}; !slices.Equal(s.sent, want) {
-		t.Errorf("carried out %q, want %q", s.sent, want)
-	}
+	assert.EqualSlices(t, s.sent, []string{"next", "late"}, "carried out")
 }
 
 func TestLateRequestsArriveInTheOrderOfTheirDelays(t *testing.T) {
@@ -94,9 +91,7 @@ func TestLateRequestsArriveInTheOrderOfTheirDelays(t *testing.T) {
 				post(t, tr, fmt.Sprint(i))
 			}
 			arrive(tr)
-			if want := []string{"1", "2", "0", "3", "next"}; !slices.Equal(s.sent, want) {
-				t.Errorf("%s: carried out %q, want %q", name, s.sent, want)
-			}
+			assert.EqualSlices(t, s.sent, []string{"1", "2", "0", "3", "next"}, name, "carried out")
 		})
 	}
 }
@@ -123,9 +118,7 @@ func TestTheSeedDeterminesTheDelayOfALateRequest(t *testing.T) {
 		t.Errorf("%v and %v with the same seed, %v with another one", a, b, c)
 	}
 	for _, r := range []storagetest.Rule{storagetest.On("*").LateRequest(-1, 1), storagetest.On("*").LateRequest(2, 1)} {
-		if got := mistake(r); !strings.Contains(got, ".LateRequest(") {
-			t.Errorf("%v: %q", r, got)
-		}
+		assert.Contains(t, mistake(r), ".LateRequest(", r)
 	}
 }
 

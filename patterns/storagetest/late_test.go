@@ -15,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -30,12 +31,8 @@ func TestALateRequestIsCarriedOutInEveryService(t *testing.T) {
 	acct := storagetest.New(t)
 	people := table(t, acct, "people")
 	jobs, box := acct.Queue("jobs"), acct.Container("box")
-	if _, err := jobs.Create(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := box.Create(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(jobs.Create(ctx, nil)))
+	assert.NoError(t, assert.ErrorOf(box.Create(ctx, nil)))
 	acct.Fault(
 		storagetest.On("Table.Batch").Nth(1).LateRequest(time.Hour, time.Hour),
 		storagetest.On("Queue.Put").Nth(1).LateRequest(time.Hour, time.Hour),
@@ -45,15 +42,9 @@ func TestALateRequestIsCarriedOutInEveryService(t *testing.T) {
 	if _, err := people.SubmitTransaction(ctx, []aztables.TransactionAction{{ActionType: aztables.TransactionTypeAdd, Entity: entity(t, "p", "r")}}, nil); err != nil {
 		t.Error(err)
 	}
-	if _, err := jobs.EnqueueMessage(ctx, "pay", nil); err != nil {
-		t.Error(err)
-	}
-	if _, err := box.NewBlockBlobClient("b").UploadBuffer(ctx, []byte("content"), &azblob.UploadBufferOptions{}); err != nil {
-		t.Error(err)
-	}
-	if n := acct.Arrive(); n != 3 {
-		t.Errorf("%d late requests", n)
-	}
+	assert.Equal(t, assert.ErrorOf(jobs.EnqueueMessage(ctx, "pay", nil)), nil)
+	assert.Equal(t, assert.ErrorOf(box.NewBlockBlobClient("b").UploadBuffer(ctx, []byte("content"), &azblob.UploadBufferOptions{})), nil)
+	assert.Equal(t, acct.Arrive(), 3, "late requests")
 	for op, want := range map[string]string{"Table.Batch": "EntityAlreadyExists", "Queue.Put": "", "Blob.Put": ""} {
 		log := acct.Log().Only(op)
 		var lost *storagetest.LostError
@@ -72,17 +63,10 @@ func TestALateInsertRestoresADeletedRow(t *testing.T) {
 		people := table(t, acct, "people")
 		acct.Fault(storagetest.On("Table.Insert").Nth(1).LateRequest(time.Minute, time.Minute))
 		start := time.Now()
-		if _, err := people.AddEntity(t.Context(), entity(t, "p", "r"), nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := people.DeleteEntity(t.Context(), "p", "r", nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(people.AddEntity(t.Context(), entity(t, "p", "r"), nil)))
+		assert.NoError(t, assert.ErrorOf(people.DeleteEntity(t.Context(), "p", "r", nil)))
 		time.Sleep(10 * time.Hour)
-		got, err := people.GetEntity(t.Context(), "p", "r", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := assert.Must(people.GetEntity(t.Context(), "p", "r", nil))(t)
 		var row struct{ Timestamp time.Time }
 		if err := json.Unmarshal(got.Value, &row); err != nil || !row.Timestamp.Equal(start.Add(time.Minute)) {
 			t.Errorf("it was carried out at %v, want %v: %v", row.Timestamp, start.Add(time.Minute), err)
@@ -112,20 +96,13 @@ func TestALateRequestIsRefusedOnceItsSignatureIsTooOld(t *testing.T) {
 func TestALateRequestArrivesThroughASocket(t *testing.T) {
 	acct := storagetest.New(t)
 	table(t, acct, "people")
-	server, err := acct.Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := assert.Must(acct.Serve())(t)
 	script := storagetest.Wrap(http.DefaultClient, nil)
-	if err := script.Fault(storagetest.On("Table.Insert").LateRequest(0, 0)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, script.Fault(storagetest.On("Table.Insert").LateRequest(0, 0)))
 	opts := once()
 	opts.Transport = script
 	tables, err := aztables.NewServiceClientFromConnectionString(server.ConnectionString(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	ctx, cancel := context.WithCancel(t.Context())
 	_, err = tables.NewClient("people").AddEntity(ctx, entity(t, "p", "r"), nil)
 	cancel()
@@ -148,9 +125,7 @@ func TestALateCrashFindsARecoveryThatAnInsertOvertakes(t *testing.T) {
 		"fault .Killed.Arrived",
 		"the row exists without its intent",
 	} {
-		if !strings.Contains(out, want) {
-			t.Errorf("go test does not print %q", want)
-		}
+		assert.Contains(t, out, want, "go test does not print")
 	}
 	if strings.Contains(out, "/late_1_Table.Get") {
 		t.Error("a read arrives late")

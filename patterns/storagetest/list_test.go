@@ -10,6 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -18,10 +19,7 @@ func pages[R any](t *testing.T, pager *runtime.Pager[R], names func(R) []string)
 	t.Helper()
 	var all [][]string
 	for pager.More() {
-		page, err := pager.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := assert.Must(pager.NextPage(t.Context()))(t)
 		if all = append(all, names(page)); len(all) > 20 {
 			t.Fatal("the list has no end")
 		}
@@ -32,14 +30,8 @@ func pages[R any](t *testing.T, pager *runtime.Pager[R], names func(R) []string)
 func TestEveryListMayHaveShortAndEmptyPages(t *testing.T) {
 	acct := storagetest.New(t)
 	transport := azcore.ClientOptions{Transport: acct.Transport()}
-	blobs, err := azblob.NewClientFromConnectionString(acct.ConnectionString(), &azblob.ClientOptions{ClientOptions: transport})
-	if err != nil {
-		t.Fatal(err)
-	}
-	queues, err := azqueue.NewServiceClientFromConnectionString(acct.ConnectionString(), &azqueue.ClientOptions{ClientOptions: transport})
-	if err != nil {
-		t.Fatal(err)
-	}
+	blobs := assert.Must(azblob.NewClientFromConnectionString(acct.ConnectionString(), &azblob.ClientOptions{ClientOptions: transport}))(t)
+	queues := assert.Must(azqueue.NewServiceClientFromConnectionString(acct.ConnectionString(), &azqueue.ClientOptions{ClientOptions: transport}))(t)
 	for _, name := range []string{"one", "three", "two"} {
 		_, e1 := acct.Queue(name).Create(t.Context(), nil)
 		_, e2 := acct.Container(name).Create(t.Context(), nil)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -30,9 +31,7 @@ func TestDeletedDataIsRemovedFromMemory(t *testing.T) {
 	box, jobs := acct.Container("box"), acct.Queue("jobs")
 	check := func(_ any, err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 	}
 	// round stores about 1 MiB in each service and deletes it, one by one or as a whole.
 	round := func(whole bool) (most int64) {

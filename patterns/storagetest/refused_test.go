@@ -10,6 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -17,17 +18,13 @@ func TestFeaturesThatStayOutAreRefusedAsDocumented(t *testing.T) {
 	ctx := t.Context()
 	acct := storagetest.New(t)
 	box := acct.Container("box")
-	if _, err := box.Create(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(box.Create(ctx, nil)))
 	b := box.NewBlockBlobClient("b")
 	upload := func(o *blockblob.UploadOptions) error {
 		_, err := b.Upload(ctx, streaming.NopCloser(strings.NewReader("x")), o)
 		return err
 	}
-	if err := upload(nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, upload(nil))
 	for name, call := range map[string]func() error{
 		"a page blob": func() error { _, err := box.NewPageBlobClient("page").Create(ctx, 512, nil); return err },
 		"the ranges of a page blob": func() error {

@@ -20,21 +20,17 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // secondBox returns a client for a container of the secondary, without retries.
 func secondBox(t *testing.T, acct *storagetest.Account, name string) *container.Client {
 	t.Helper()
-	key, err := azblob.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := assert.Must(azblob.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)
 	client, err := container.NewClientWithSharedKeyCredential(storagetest.SecondaryBlobsURL+"/"+name, key,
 		&container.ClientOptions{ClientOptions: policy.ClientOptions{Transport: acct.Transport(), Retry: once().Retry}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return client
 }
 
@@ -44,9 +40,7 @@ func TestSnapshotsAndAppendsAndDeletesReachTheSecondaryAfterTheLag(t *testing.T)
 		acct := storagetest.New(t)
 		check := func(_ any, err error) {
 			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 		}
 		box := acct.Container("box")
 		check(box.Create(ctx, nil))
@@ -88,13 +82,9 @@ func TestSnapshotsAndAppendsAndDeletesReachTheSecondaryAfterTheLag(t *testing.T)
 		check(old.SetTier(ctx, blob.AccessTierCool, nil))
 		check(diary.AppendBlock(ctx, streaming.NopCloser(strings.NewReader("b")), nil))
 		check(b.Delete(ctx, &blob.DeleteOptions{DeleteSnapshots: to.Ptr(blob.DeleteSnapshotsOptionTypeOnly)}))
-		if got := read("b", "") + read("b", *snapshot.Snapshot) + read("diary", "") + tier(); got != "twooneaHot" {
-			t.Errorf("before the lag has passed: %q", got)
-		}
+		assert.Equal(t, read("b", "")+read("b", *snapshot.Snapshot)+read("diary", "")+tier(), "twooneaHot", "before the lag has passed")
 		time.Sleep(time.Minute)
-		if got := read("b", "") + read("diary", ""); got != "twoab" {
-			t.Errorf("after the lag: %q", got)
-		}
+		assert.Equal(t, read("b", "")+read("diary", ""), "twoab", "after the lag")
 		gone, err := second.NewBlobClient("b").WithSnapshot(*snapshot.Snapshot)
 		check(nil, err)
 		_, err = gone.GetProperties(ctx, nil)
@@ -127,9 +117,7 @@ func TestTheSecondaryShowsOnlyStatesOfThePrimary(t *testing.T) {
 		var numbers []string
 		for _, e := range res.Entities {
 			var row struct{ N string }
-			if err := json.Unmarshal(e, &row); err != nil {
-				t.Error(err)
-			}
+			assert.Equal(t, json.Unmarshal(e, &row), nil)
 			numbers = append(numbers, row.N)
 		}
 		return numbers
@@ -144,9 +132,7 @@ func TestTheSecondaryShowsOnlyStatesOfThePrimary(t *testing.T) {
 					row := fmt.Appendf(nil, `{"PartitionKey":%q,"RowKey":"%d","N":"%d-%d"}`, partition, r, w, i)
 					acts = append(acts, aztables.TransactionAction{ActionType: aztables.TransactionTypeInsertReplace, Entity: row})
 				}
-				if _, err := people.SubmitTransaction(t.Context(), acts, nil); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, assert.ErrorOf(people.SubmitTransaction(t.Context(), acts, nil)), nil)
 			}
 		})
 		group.Go(func() {

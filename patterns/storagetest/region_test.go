@@ -16,35 +16,25 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // secondTables returns a client for the tables of the secondary, without retries.
 func secondTables(t *testing.T, acct *storagetest.Account) *aztables.ServiceClient {
 	t.Helper()
-	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cred := assert.Must(aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)
 	opts := once()
 	opts.Transport = acct.Transport()
-	client, err := aztables.NewServiceClientWithSharedKey(storagetest.SecondaryTablesURL, cred, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := assert.Must(aztables.NewServiceClientWithSharedKey(storagetest.SecondaryTablesURL, cred, opts))(t)
 	return client
 }
 
 // lastSync returns the Last Sync Time of the Table service.
 func lastSync(t *testing.T, tables *aztables.ServiceClient) time.Time {
 	t.Helper()
-	res, err := tables.GetStatistics(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if *res.GeoReplication.Status != aztables.GeoReplicationStatusLive {
-		t.Errorf("status %v", *res.GeoReplication.Status)
-	}
+	res := assert.Must(tables.GetStatistics(t.Context(), nil))(t)
+	assert.Equal(t, *res.GeoReplication.Status, aztables.GeoReplicationStatusLive, "status")
 	return *res.GeoReplication.LastSyncTime
 }
 
@@ -63,9 +53,7 @@ func TestTheSecondaryContainsChangesAfterTheLag(t *testing.T) {
 		start := time.Now()
 		put(t, people, "p", "new")
 		time.Sleep(30 * time.Second)
-		if _, err := people.DeleteEntity(ctx, "p", "old", nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(people.DeleteEntity(ctx, "p", "old", nil)))
 		want := func(after time.Duration, rows ...string) {
 			t.Helper()
 			time.Sleep(time.Until(start.Add(after)))
@@ -82,33 +70,22 @@ func TestTheSecondaryContainsChangesAfterTheLag(t *testing.T) {
 			t.Errorf("Last Sync Time %v, want %v", got, want)
 		}
 
-		first, err := people.GetEntity(ctx, "p", "new", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := assert.Must(people.GetEntity(ctx, "p", "new", nil))(t)
 		again, err := copied.GetEntity(ctx, "p", "new", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if first.ETag != again.ETag {
-			t.Errorf("the ETag is %q on the primary and %q on the secondary", first.ETag, again.ETag)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, first.ETag, again.ETag, "the ETag is", "on the primary and", "on the secondary")
 		_, err = copied.UpsertEntity(ctx, entity(t, "p", "x"), nil)
 		wantCode(t, err, http.StatusForbidden, "InsufficientAccountPermissions")
 		if got := acct.Log().Only("Table.UpsertMerge"); got[len(got)-1].Region != storagetest.Secondary || got[0].Region != storagetest.Primary {
 			t.Errorf("the log does not name the regions:\n%v", got)
 		}
 
-		if _, err := people.Delete(ctx, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(people.Delete(ctx, nil)))
 		acct.Replicate(0) // a smaller lag takes effect immediately
 		_, err = copied.GetEntity(ctx, "p", "new", nil)
 		wantCode(t, err, http.StatusNotFound, "TableNotFound")
 		time.Sleep(40 * time.Second) // the name of a deleted table stays blocked on the primary
-		if _, err := people.CreateTable(ctx, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(people.CreateTable(ctx, nil)))
 		want(3*time.Minute + 10*time.Second)
 	})
 }
@@ -150,9 +127,7 @@ func TestTheSecondaryAnswersWhileThePrimaryIsDown(t *testing.T) {
 		}
 
 		acct.Down(storagetest.Secondary)
-		if _, err := people.GetEntity(ctx, "p", "2", nil); err != nil {
-			t.Errorf("the primary is up: %v", err)
-		}
+		assert.Equal(t, assert.ErrorOf(people.GetEntity(ctx, "p", "2", nil)), nil, "the primary is up")
 		if _, err := copied.GetEntity(ctx, "p", "1", nil); !errors.As(err, &lost) {
 			t.Errorf("a read of the secondary: %v, want a LostError", err)
 		}
@@ -167,9 +142,7 @@ func TestTheSecondaryAnswersWhileThePrimaryIsDown(t *testing.T) {
 func TestALateRequestToARegionThatIsDownIsNeverCarriedOut(t *testing.T) {
 	acct := storagetest.New(t)
 	people := table(t, acct, "people")
-	if err := acct.Fault(storagetest.On("Table.Insert").Nth(1).LateRequest(0, 0)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, acct.Fault(storagetest.On("Table.Insert").Nth(1).LateRequest(0, 0)))
 	acct.TablesWith(once()).NewClient("people").AddEntity(t.Context(), entity(t, "p", "1"), nil) //nolint:errcheck // lost
 	acct.Down(storagetest.Primary)
 	if n := acct.Arrive(); n != 1 {
@@ -190,9 +163,7 @@ func TestQueuesAndBlobsAreOnTheSecondary(t *testing.T) {
 		acct := storagetest.New(t)
 		check := func(_ any, err error) {
 			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 		}
 		check(acct.Queue("jobs").Create(ctx, nil))
 		box := acct.Container("box")
@@ -220,14 +191,10 @@ func TestQueuesAndBlobsAreOnTheSecondary(t *testing.T) {
 			check(nil, err)
 			got, err := io.ReadAll(res.Body)
 			check(nil, err)
-			if string(got) != text {
-				t.Errorf("the blob is %q, want %q", got, text)
-			}
+			assert.Equal(t, string(got), text, "the blob is", got)
 			peek, err := queues.NewQueueClient("jobs").PeekMessages(ctx, nil)
 			check(nil, err)
-			if len(peek.Messages) != messages {
-				t.Errorf("%d messages, want %d", len(peek.Messages), messages)
-			}
+			assert.Equal(t, len(peek.Messages), messages, "messages")
 		}
 		_, err = blobs.DownloadStream(ctx, "box", "b", nil)
 		wantCode(t, err, http.StatusNotFound, "BlobNotFound")
@@ -266,50 +233,25 @@ func TestASASAndATokenAreValidOnTheSecondary(t *testing.T) {
 	put(t, table(t, acct, "people"), "p", "1")
 	acct.Replicate(0)
 	address, err := acct.Tables().GetAccountSASURL(aztables.AccountSASResourceTypes{Object: true}, aztables.AccountSASPermissions{Read: true}, time.Now().Add(-time.Minute), time.Now().Add(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	get := func(url, token string) int {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := assert.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil))(t)
 		if token != "" {
 			req.Header.Set("Authorization", "Bearer "+token)
 		}
-		res, err := acct.Transport().Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := assert.Must(acct.Transport().Do(req))(t)
 		defer res.Body.Close()
 		return res.StatusCode
 	}
 	_, query, _ := strings.Cut(address, "?")
 	row := storagetest.SecondaryTablesURL + "/people(PartitionKey='p',RowKey='1')"
-	if status := get(row+"?"+query, ""); status != http.StatusOK {
-		t.Errorf("with a SAS: %d", status)
-	}
-	if status := get(row+"?"+query[:len(query)-6]+"AAAA%3D", ""); status != http.StatusForbidden {
-		t.Errorf("with a broken SAS: %d", status)
-	}
-	if status := get(row, "token"); status != http.StatusOK {
-		t.Errorf("with a token: %d", status)
-	}
+	assert.Equal(t, get(row+"?"+query, ""), http.StatusOK, "with a SAS")
+	assert.Equal(t, get(row+"?"+query[:len(query)-6]+"AAAA%3D", ""), http.StatusForbidden, "with a broken SAS")
+	assert.Equal(t, get(row, "token"), http.StatusOK, "with a token")
 
-	server, err := acct.Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := aztables.NewServiceClientWithSharedKey(server.TablesURL+"-secondary", cred, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := client.NewClient("people").GetEntity(t.Context(), "p", "1", nil); err != nil {
-		t.Errorf("over HTTP: %v", err)
-	}
+	server := assert.Must(acct.Serve())(t)
+	cred := assert.Must(aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)
+	client := assert.Must(aztables.NewServiceClientWithSharedKey(server.TablesURL+"-secondary", cred, nil))(t)
+	assert.Equal(t, assert.ErrorOf(client.NewClient("people").GetEntity(t.Context(), "p", "1", nil)), nil, "over HTTP")
 }

@@ -3,11 +3,11 @@ package storagetest_test
 import (
 	"math"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -21,9 +21,7 @@ func mistake(rules ...storagetest.Rule) string {
 
 func TestARuleThatCanNeverActIsRefused(t *testing.T) {
 	for _, pattern := range []string{"", "[", "Tabel.Insert", "Table.Inserts", "table.insert", "Table", "Blob.*Message"} {
-		if got := mistake(storagetest.On(pattern).LoseReply()); !strings.Contains(got, strconv.Quote(pattern)) {
-			t.Errorf("On(%q): %v", pattern, got)
-		}
+		assert.Contains(t, mistake(storagetest.On(pattern).LoseReply()), strconv.Quote(pattern), "On", pattern)
 	}
 	if mistake(storagetest.On("Table.Insert").Nth(2)) == "" {
 		t.Error("a rule without an effect is accepted")
@@ -53,9 +51,7 @@ func TestNoRuleIsAddedIfOneIsRefused(t *testing.T) {
 	if err := tr.Fault(storagetest.On("*").LoseRequest(), storagetest.On("*")); err == nil {
 		t.Fatal("accepted")
 	}
-	if _, err := send(t, tr, http.MethodGet, base+"/People()", ""); err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, assert.ErrorOf(send(t, tr, http.MethodGet, base+"/People()", "")), nil)
 }
 
 func TestAnInvalidArgumentOfARuleIsRefused(t *testing.T) {
@@ -76,9 +72,7 @@ func TestAnInvalidArgumentOfARuleIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", want, got)
 		}
 	}
-	if got := mistake(rule.Nth(1).Times(1).Probability(0).Probability(1).Status(304, "").Status(599, "X")); got != "" {
-		t.Error(got)
-	}
+	assert.Equal(t, mistake(rule.Nth(1).Times(1).Probability(0).Probability(1).Status(304, "").Status(599, "X")), "")
 }
 
 func TestRulesWithoutARequestAreReported(t *testing.T) {
@@ -93,7 +87,5 @@ func TestRulesWithoutARequestAreReported(t *testing.T) {
 	for _, r := range tr.Idle() {
 		reported = append(reported, r.String())
 	}
-	if want := []string{cleared.String(), idle.String()}; !slices.Equal(reported, want) {
-		t.Errorf("%q, want %q", reported, want)
-	}
+	assert.EqualSlices(t, reported, []string{cleared.String(), idle.String()})
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -62,9 +63,7 @@ func TestTheStringOfARuleIsAGoExpression(t *testing.T) {
 			Nth(3).Times(2).Probability(0.5).Delay(time.Second).DelayReply(time.Minute).ShortPage(4).CutPage(5).BoundaryPage().EmptyPage().CutReply(7),
 		`On("Table.Batch").Delay(1s).Status(503, "ServerBusy")`: storagetest.On("Table.Batch").Delay(time.Second).Status(503, "ServerBusy"),
 	} {
-		if r.String() != want {
-			t.Errorf("%s", r)
-		}
+		assert.Equal(t, r.String(), want, r)
 	}
 }
 
@@ -80,19 +79,13 @@ func TestALostRequestIsABrokenConnection(t *testing.T) {
 
 func TestZeroValuesWork(t *testing.T) {
 	var acct storagetest.Account
-	if err := create(t.Context(), &acct, "people"); err != nil {
-		t.Fatal(err)
-	}
-	if n := acct.Log().Count("Table.CreateTable"); n != 1 {
-		t.Errorf("%d requests", n)
-	}
+	assert.NoError(t, create(t.Context(), &acct, "people"))
+	assert.Equal(t, acct.Log().Count("Table.CreateTable"), 1, "requests")
 	acct.Arm()
 	acct.ClearFaults()
 	acct.ResetLog()
 	var server storagetest.Server
-	if err := server.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, server.Close(), nil)
 	for _, text := range []string{(&storagetest.LostError{}).Error(), storagetest.Rule{}.String(), storagetest.Request{}.String(), server.ConnectionString()} {
 		if text == "" {
 			t.Error("an empty text")
@@ -103,9 +96,7 @@ func TestZeroValuesWork(t *testing.T) {
 func TestACountOfAnUnknownOperationIsNotZero(t *testing.T) {
 	log := storagetest.Log{{Op: "Table.Insert", Returned: 1, Scanned: 2}, {Op: "Queue.Get", Returned: 3, Scanned: 4}}
 	for _, pattern := range []string{"", "Tabel.*", "Table.Qeury"} {
-		if n := log.Count(pattern); n != -1 {
-			t.Errorf("Count(%q) returns %d", pattern, n)
-		}
+		assert.Equal(t, log.Count(pattern), -1, "Count", pattern, "returns")
 	}
 	if log.Count("*") != 2 || log.Count("Blob.*") != 0 || len(log.Only("Queue.*")) != 1 || log.Returned() != 4 || log.Scanned() != 6 || fmt.Sprint(log.Ops()) != "[Table.Insert Queue.Get]" {
 		t.Errorf("%v", log)
@@ -116,19 +107,13 @@ func TestACountOfAnUnknownOperationIsNotZero(t *testing.T) {
 }
 
 func TestEveryExportedTypeHasADocCommentAndIsNoAlias(t *testing.T) {
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := assert.Must(filepath.Glob("*.go"))(t)
 	types := 0
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(gotoken.NewFileSet(), name, nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := assert.Must(parser.ParseFile(gotoken.NewFileSet(), name, nil, parser.ParseComments))(t)
 		for _, d := range file.Decls {
 			d, ok := d.(*ast.GenDecl)
 			if !ok || d.Tok != gotoken.TYPE {

@@ -11,24 +11,18 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 	queuesas "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/sas"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func checkQueueSAS(t *testing.T, acct *storagetest.Account, owner *azqueue.QueueClient) {
 	t.Helper()
-	address, err := owner.GetSASURL(queuesas.QueuePermissions{Add: true}, time.Now().Add(time.Hour), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := assert.Must(owner.GetSASURL(queuesas.QueuePermissions{Add: true}, time.Now().Add(time.Hour), nil))(t)
 	var opts azqueue.ClientOptions
 	opts.Transport = acct.Transport()
 	c, err := azqueue.NewQueueClientWithNoCredential(address, &opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.EnqueueMessage(t.Context(), "x", nil); err != nil {
-		t.Errorf("put: %v", err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(t, assert.ErrorOf(c.EnqueueMessage(t.Context(), "x", nil)), nil, "put")
 	_, err = c.DequeueMessage(t.Context(), nil)
 	wantCode(t, err, 403, "AuthorizationPermissionMismatch")
 	_, err = c.Delete(t.Context(), nil)
@@ -37,32 +31,23 @@ func checkQueueSAS(t *testing.T, acct *storagetest.Account, owner *azqueue.Queue
 
 func checkBlobSAS(t *testing.T, acct *storagetest.Account, owner *container.Client) {
 	t.Helper()
-	address, err := owner.GetSASURL(blobsas.ContainerPermissions{Create: true, Read: true}, time.Now().Add(time.Hour), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	address := assert.Must(owner.GetSASURL(blobsas.ContainerPermissions{Create: true, Read: true}, time.Now().Add(time.Hour), nil))(t)
 	var opts container.ClientOptions
 	opts.Transport = acct.Transport()
 	c, err := container.NewClientWithNoCredential(address, &opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	b := c.NewBlockBlobClient("a/b")
 	upload := func(b *blockblob.Client, text string) error {
 		_, err := b.UploadBuffer(t.Context(), []byte(text), nil)
 		return err
 	}
-	if err := upload(b, "first"); err != nil {
-		t.Errorf("create: %v", err)
-	}
+	assert.Equal(t, upload(b, "first"), nil, "create")
 	log := acct.Log()
 	if put := log[len(log)-1]; put.Op != "Blob.Put" || put.Status != 201 || put.Inner != 0 || put.Code != "" || put.Returned != 0 || put.Written != 1 {
 		t.Errorf("create is logged as %v", put)
 	}
 	wantCode(t, upload(b, "second"), 403, "UnauthorizedBlobOverwrite") // c creates, w overwrites
-	if _, err := b.DownloadStream(t.Context(), nil); err != nil {
-		t.Errorf("read: %v", err)
-	}
+	assert.Equal(t, assert.ErrorOf(b.DownloadStream(t.Context(), nil)), nil, "read")
 	_, err = b.SetMetadata(t.Context(), nil, nil)
 	wantCode(t, err, 403, "AuthorizationPermissionMismatch")
 	_, err = b.Delete(t.Context(), nil)
@@ -75,15 +60,9 @@ func TestTagsAndTierOfABlobNeedTheirPermissions(t *testing.T) {
 	ctx := t.Context()
 	acct := storagetest.New(t)
 	box := acct.Container("box")
-	if _, err := box.Create(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := box.NewBlockBlobClient("b").UploadBuffer(ctx, []byte("x"), nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := box.NewAppendBlobClient("log").Create(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(box.Create(ctx, nil)))
+	assert.NoError(t, assert.ErrorOf(box.NewBlockBlobClient("b").UploadBuffer(ctx, []byte("x"), nil)))
+	assert.NoError(t, assert.ErrorOf(box.NewAppendBlobClient("log").Create(ctx, nil)))
 	var opts container.ClientOptions
 	opts.Transport = acct.Transport()
 	for _, with := range []struct {
@@ -94,14 +73,9 @@ func TestTagsAndTierOfABlobNeedTheirPermissions(t *testing.T) {
 		{blobsas.ContainerPermissions{Write: true}, "AuthorizationPermissionMismatch", ""},
 		{blobsas.ContainerPermissions{Read: true, Create: true, List: true, Delete: true}, "AuthorizationPermissionMismatch", "AuthorizationPermissionMismatch"},
 	} {
-		address, err := box.GetSASURL(with.letters, time.Now().Add(time.Hour), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		address := assert.Must(box.GetSASURL(with.letters, time.Now().Add(time.Hour), nil))(t)
 		c, err := container.NewClientWithNoCredential(address, &opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		held := func(what string, err error, code string) {
 			t.Helper()
 			if code != "" {

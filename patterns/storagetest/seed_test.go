@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -73,9 +74,7 @@ func TestRulesWithoutARequestAreLogged(t *testing.T) {
 		storagetest.On("Table.CreateTable").Delay(0),
 		storagetest.On("Table.Insert").Resource("poeple").LoseReply(),
 	)
-	if err := create(t.Context(), acct, "people"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, create(t.Context(), acct, "people"))
 	for _, end := range l.ends {
 		end()
 	}

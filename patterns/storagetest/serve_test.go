@@ -16,31 +16,23 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func TestTheAccountServesOtherProcesses(t *testing.T) {
 	ctx := t.Context()
 	acct := storagetest.New(t)
-	server, err := acct.Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := assert.Must(acct.Serve())(t)
 	conn := server.ConnectionString()
 
 	tables, err := aztables.NewServiceClientFromConnectionString(conn, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	client := tables.NewClient("people")
-	if _, err := client.CreateTable(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(client.CreateTable(ctx, nil)))
 	put(t, client, "p", "1", "2", "3")
 	act := []aztables.TransactionAction{{ActionType: aztables.TransactionTypeDelete, Entity: entity(t, "p", "2")}}
-	if _, err := client.SubmitTransaction(ctx, act, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(client.SubmitTransaction(ctx, act, nil)))
 	acct.Fault(storagetest.On("Table.Query").ShortPage(1))
 	if keys, pages := rowKeys(t, client, nil); len(keys) != 2 || pages != 2 {
 		t.Errorf("%v in %d pages", keys, pages)
@@ -49,28 +41,13 @@ func TestTheAccountServesOtherProcesses(t *testing.T) {
 	_, err = client.GetEntity(ctx, "p", "none", nil)
 	wantCode(t, err, 404, "ResourceNotFound")
 
-	queues, err := azqueue.NewServiceClientFromConnectionString(conn, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := queues.CreateQueue(ctx, "jobs", nil); err != nil {
-		t.Fatal(err)
-	}
-	blobs, err := azblob.NewClientFromConnectionString(conn, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := blobs.CreateContainer(ctx, "box", nil); err != nil {
-		t.Fatal(err)
-	}
+	queues := assert.Must(azqueue.NewServiceClientFromConnectionString(conn, nil))(t)
+	assert.NoError(t, assert.ErrorOf(queues.CreateQueue(ctx, "jobs", nil)))
+	blobs := assert.Must(azblob.NewClientFromConnectionString(conn, nil))(t)
+	assert.NoError(t, assert.ErrorOf(blobs.CreateContainer(ctx, "box", nil)))
 	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
-	if _, err := blobs.UploadBuffer(ctx, "box", "a/b", big, nil); err != nil {
-		t.Fatal(err)
-	}
-	res, err := blobs.DownloadStream(ctx, "box", "a/b", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(blobs.UploadBuffer(ctx, "box", "a/b", big, nil)))
+	res := assert.Must(blobs.DownloadStream(ctx, "box", "a/b", nil))(t)
 	if got, err := io.ReadAll(res.Body); err != nil || !bytes.Equal(got, big) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
@@ -83,9 +60,7 @@ func TestTheAccountServesOtherProcesses(t *testing.T) {
 	if log.Count("Queue.CreateQueue") != 1 || log.Count("Blob.*") < 3 || log.Count("Table.Batch") != 1 {
 		t.Errorf("\n%v", log)
 	}
-	if err := server.Close(); err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, server.Close(), nil)
 	if _, err := http.Get(server.TablesURL); err == nil {
 		t.Error("still serving after Close")
 	}
@@ -93,20 +68,14 @@ func TestTheAccountServesOtherProcesses(t *testing.T) {
 
 func TestALostReplyBreaksTheConnection(t *testing.T) {
 	acct := storagetest.New(t)
-	server, err := acct.Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := assert.Must(acct.Serve())(t)
 	acct.Fault(storagetest.On("*").LoseReply())
 	if res, err := http.Get(server.TablesURL + "/Tables"); err == nil {
 		t.Errorf("received a reply: %s", res.Status)
 	}
 	acct.ClearFaults()
 	acct.Fault(storagetest.On("*").CutReply(5))
-	res, err := http.Get(server.TablesURL + "/Tables")
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := assert.Must(http.Get(server.TablesURL + "/Tables"))(t)
 	defer res.Body.Close()
 	if b, err := io.ReadAll(res.Body); err == nil {
 		t.Errorf("received a whole body: %q", b)
@@ -115,30 +84,16 @@ func TestALostReplyBreaksTheConnection(t *testing.T) {
 
 // Clients such as that of Node.js send the whole body before they read the reply.
 func TestABodyThatIsTooLargeIsAnsweredWithoutAReset(t *testing.T) {
-	server, err := storagetest.New(t).Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	address, err := url.Parse(server.QueuesURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := net.Dial("tcp", address.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := assert.Must(storagetest.New(t).Serve())(t)
+	address := assert.Must(url.Parse(server.QueuesURL))(t)
+	conn := assert.Must(net.Dial("tcp", address.Host))(t)
 	defer conn.Close()
 	const size = 16 << 20
 	if _, err := fmt.Fprintf(conn, "POST %s/jobs/messages HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n", address.Path, address.Host, size); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.CopyN(conn, zeros{}, size); err != nil {
-		t.Fatalf("the connection broke while the body was sent: %v", err)
-	}
-	res, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(io.CopyN(conn, zeros{}, size)), "the connection broke while the body was sent")
+	res := assert.Must(http.ReadResponse(bufio.NewReader(conn), nil))(t)
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusUnauthorized || res.Close {
 		t.Errorf("%s, the connection ends: %v", res.Status, res.Close)

@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -17,10 +18,7 @@ func rowSize(tb testing.TB, n int) int64 {
 	pager := acct.Tables().NewClient("bench").NewListEntitiesPager(nil)
 	rows := 0
 	for pager.More() {
-		page, err := pager.NextPage(tb.Context())
-		if err != nil {
-			tb.Fatal(err)
-		}
+		page := assert.Must(pager.NextPage(tb.Context()))(tb)
 		rows += len(page.Entities)
 	}
 	if rows != n {

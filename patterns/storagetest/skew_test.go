@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -38,17 +39,10 @@ func TestEveryTimeOfTheAccountIsByItsOwnClock(t *testing.T) {
 			now := func() time.Time { return time.Now().Add(skew) }
 			people := table(t, acct, "people")
 			jobs, box := acct.Queue("jobs"), acct.Container("box")
-			if _, err := jobs.Create(ctx, nil); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := box.Create(ctx, nil); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(jobs.Create(ctx, nil)))
+			assert.NoError(t, assert.ErrorOf(box.Create(ctx, nil)))
 
-			added, err := people.AddEntity(ctx, entity(t, "p", "r"), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			added := assert.Must(people.AddEntity(ctx, entity(t, "p", "r"), nil))(t)
 			var row struct{ Timestamp time.Time }
 			if err := json.Unmarshal(added.Value, &row); err != nil || !row.Timestamp.Equal(now()) || !strings.Contains(string(added.ETag), now().UTC().Format("2006-01-02T15")) {
 				t.Errorf("skew %v: %s %s %v", skew, added.Value, added.ETag, err)
@@ -80,22 +74,14 @@ func TestEveryReplyHasTheDateOfTheAccount(t *testing.T) {
 		d := &dates{inner: acct.Transport()}
 		var opts aztables.ClientOptions
 		opts.Transport = d
-		cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tables, err := aztables.NewServiceClientWithSharedKey(storagetest.TablesURL, cred, &opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		cred := assert.Must(aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)
+		tables := assert.Must(aztables.NewServiceClientWithSharedKey(storagetest.TablesURL, cred, &opts))(t)
 		acct.Fault(storagetest.On("*").Nth(1).Status(503, "ServerBusy"))
 		for range 2 { // refused by the rule, carried out, refused by the service
 			_, _ = tables.CreateTable(t.Context(), "people", nil)
 		}
 		bad, err := aztables.NewServiceClientWithNoCredential(storagetest.TablesURL, &opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		_, err = bad.CreateTable(t.Context(), "people", nil)
 		if err == nil || len(d.seen) != 4 {
 			t.Fatalf("%v, %d replies", err, len(d.seen))

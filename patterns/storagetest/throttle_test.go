@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -35,9 +36,7 @@ func TestAPartitionAndAQueueAndAnAccountAcceptTheirTargetsPerSecond(t *testing.T
 		table(t, acct, "people")
 		people := acct.TablesWith(once()).NewClient("people")
 		put(t, people, "p", "1")
-		if _, err := acct.Queue("jobs").Create(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(acct.Queue("jobs").Create(t.Context(), nil)))
 		jobs := acct.QueueWith("jobs", &azqueue.ClientOptions{ClientOptions: once().ClientOptions})
 		get := func(partition string) func() error {
 			return func() error {
@@ -51,9 +50,7 @@ func TestAPartitionAndAQueueAndAnAccountAcceptTheirTargetsPerSecond(t *testing.T
 		}
 		check := func(what string, got, want int) {
 			t.Helper()
-			if got != want {
-				t.Errorf("%s: %d accepted, want %d", what, got, want)
-			}
+			assert.Equal(t, got, want, what, "accepted")
 		}
 
 		acct.Throttle(nil)
@@ -74,13 +71,9 @@ func TestAPartitionAndAQueueAndAnAccountAcceptTheirTargetsPerSecond(t *testing.T
 
 		acct.Throttle(&storagetest.Targets{Partition: -1, Queue: -1, Account: -1})
 		for range 5_000 {
-			if err := send(); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, send())
 		}
-		if n := len(acct.Log().Only("Queue.Put")); n != 2_000+1+500+1+5_000 {
-			t.Errorf("%d requests to the queue are in the log", n)
-		}
+		assert.Equal(t, len(acct.Log().Only("Queue.Put")), 2_000+1+500+1+5_000, "requests to the queue are in the log")
 	})
 }
 
@@ -112,9 +105,7 @@ func TestABatchAndAPageCountForEachRow(t *testing.T) {
 		if n := accepted(t, page); n != 2 { // 20 + 2 * 40 rows
 			t.Errorf("%d pages of 40 rows were accepted, want 2", n)
 		}
-		if err := batch("q")(); err != nil {
-			t.Errorf("another partition: %v", err)
-		}
+		assert.Equal(t, batch("q")(), nil, "another partition")
 	})
 }
 
@@ -170,9 +161,7 @@ func TestAsMuchIsAcceptedAsTheTargetWhileItChanges(t *testing.T) {
 				for i := range 7 {
 					put(t, people, "p", fmt.Sprint(i))
 				}
-				if _, err := acct.Queue("jobs").Create(t.Context(), nil); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, assert.ErrorOf(acct.Queue("jobs").Create(t.Context(), nil)))
 				for _, target := range []int{200, 20, 100} {
 					acct.Throttle(c.targets(target))
 					time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
@@ -209,9 +198,7 @@ func TestTheSDKRetriesUntilTheNextSecond(t *testing.T) {
 		people := table(t, acct, "people")
 		acct.Throttle(&storagetest.Targets{Partition: 10})
 		for i := range 25 {
-			if _, err := people.AddEntity(t.Context(), entity(t, "p", fmt.Sprint(i)), nil); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(people.AddEntity(t.Context(), entity(t, "p", fmt.Sprint(i)), nil)))
 		}
 		log := acct.Log().Only("Table.Insert")
 		busy, rows := 0, map[int64]int{}

@@ -3,7 +3,6 @@ package storagetest_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/govern"
@@ -78,12 +78,8 @@ func TestClientsSendThroughTheTransportOfTheCaller(t *testing.T) {
 			if _, err := acct.TablesWith(&aztables.ClientOptions{ClientOptions: options}).NewClient("people").CreateTable(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := acct.QueueWith("jobs", &azqueue.ClientOptions{ClientOptions: options}).Create(t.Context(), nil); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := acct.ContainerWith("box", &container.ClientOptions{ClientOptions: options}).Create(t.Context(), nil); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(acct.QueueWith("jobs", &azqueue.ClientOptions{ClientOptions: options}).Create(t.Context(), nil)))
+			assert.NoError(t, assert.ErrorOf(acct.ContainerWith("box", &container.ClientOptions{ClientOptions: options}).Create(t.Context(), nil)))
 			if log := acct.Log(); c.n != 3 || len(log) != 3 {
 				t.Errorf("the transport has seen %d requests, the account %d", c.n, len(log))
 			}
@@ -109,15 +105,13 @@ func TestWithoutATransportOfTheCallerTheAccountIsTheNetwork(t *testing.T) {
 
 func TestAnAttachedMeterSeesTheRequestsOfTheClient(t *testing.T) {
 	acct := storagetest.New(t)
-	meter := harness.Must(heat.NewMeter(nil))(t)
-	governor := harness.Must(govern.New(nil))(t)
+	meter := assert.Must(heat.NewMeter(nil))(t)
+	governor := assert.Must(govern.New(nil))(t)
 	opts := harness.Accelerated()
 	meter.Attach(&opts.ClientOptions)
 	governor.Attach(&opts.ClientOptions)
 	client := acct.TablesWith(opts).NewClient("people")
-	if _, err := client.CreateTable(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(client.CreateTable(t.Context(), nil)))
 	put(t, client, "p", "1")
 	if resources := meter.Snapshot().Resources; len(resources) == 0 || resources["tpeople"] == (heat.Counters{}) {
 		t.Errorf("the meter has seen %v", resources)
@@ -126,27 +120,16 @@ func TestAnAttachedMeterSeesTheRequestsOfTheClient(t *testing.T) {
 
 // Without bounds, another program could occupy the server by sending nothing.
 func TestTheServerBoundsTheTimeForHeaders(t *testing.T) {
-	server, err := storagetest.New(t).Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := assert.Must(storagetest.New(t).Serve())(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	address := strings.TrimSuffix(strings.TrimPrefix(server.TablesURL, "http://"), "/"+storagetest.AccountName)
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	defer conn.Close()
 	deadline, _ := ctx.Deadline()
-	if err := conn.SetReadDeadline(deadline); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\n"); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, conn.SetReadDeadline(deadline))
+	assert.NoError(t, assert.ErrorOf(io.WriteString(conn, "GET / HTTP/1.1\r\n")))
 	_, err = bufio.NewReader(conn).ReadByte()
-	if !errors.Is(err, io.EOF) {
-		t.Errorf("the server did not close the connection: %v", err)
-	}
+	assert.WantError(t, err, io.EOF, "the server did not close the connection")
 }

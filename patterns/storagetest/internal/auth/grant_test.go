@@ -5,14 +5,12 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 )
 
 func TestAGrantWithTheRequiredPermissionsPermitsEachOperation(t *testing.T) {
-	source, err := os.ReadFile("../op/op.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := assert.Must(os.ReadFile("../op/op.go"))(t)
 	names := regexp.MustCompile(`Op += "([^"]+)"`).FindAllSubmatch(source, -1)
 	if len(names) < 60 {
 		t.Fatalf("%d operations", len(names))
@@ -21,9 +19,7 @@ func TestAGrantWithTheRequiredPermissionsPermitsEachOperation(t *testing.T) {
 	nothing := Grant{kind: AccountSAS, types: "sco"}
 	for _, name := range names {
 		o := op.Op(name[1])
-		if refusal := Owner().Allow(o, "x"); refusal != nil {
-			t.Errorf("%s: the owner is refused: %v", o, refusal)
-		}
+		assert.Equal(t, Owner().Allow(o, "x"), nil, o, "the owner is refused")
 		if refusal := everything.Allow(o, "x"); (refusal == nil) != (o.Access().Account != "") {
 			t.Errorf("%s: account SAS: %v", o, refusal)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/auth"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
@@ -86,13 +87,8 @@ func (c *capture) Do(r *http.Request) (*http.Response, error) {
 func overTheWire(t *testing.T, r *http.Request) *http.Request {
 	t.Helper()
 	var b bytes.Buffer
-	if err := r.Write(&b); err != nil {
-		t.Fatal(err)
-	}
-	got, err := readRequest(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, r.Write(&b))
+	got := assert.Must(readRequest(&b))(t)
 	got.URL.Scheme = r.URL.Scheme // represents TLS
 	return got
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/auth"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 )
@@ -20,14 +21,9 @@ import (
 // how to record again.
 func javascript(t *testing.T) []recorded {
 	t.Helper()
-	data, err := os.ReadFile("testdata/javascript.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := assert.Must(os.ReadFile("testdata/javascript.json"))(t)
 	var all []recorded
-	if err := json.Unmarshal(data, &all); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(data, &all))
 	return all
 }
 
@@ -43,9 +39,7 @@ var services = map[string]op.Service{"table": op.Table, "queue": op.Queue, "blob
 func (rec recorded) request(t *testing.T, query string) (*http.Request, *auth.Verifier) {
 	t.Helper()
 	r, err := http.NewRequest(rec.Method, "https://127.0.0.1:10000"+rec.URL, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if query != "" {
 		r.URL.RawQuery = query
 	}
@@ -63,10 +57,7 @@ func (rec recorded) request(t *testing.T, query string) (*http.Request, *auth.Ve
 		return auth.StoredPolicy{Expiry: time.Now().Add(time.Hour), Permissions: "r"}, resource == want && id == "policy é+1"
 	}
 	if date := r.Header.Get("x-ms-date"); date != "" {
-		at, err := http.ParseTime(date)
-		if err != nil {
-			t.Fatal(err)
-		}
+		at := assert.Must(http.ParseTime(date))(t)
 		v.Now = func() time.Time { return at }
 	}
 	return r, v
@@ -179,9 +170,7 @@ func TestATableSASOfTheJavaScriptSDKPermitsItsKeyRange(t *testing.T) {
 		r, v := rec.request(t, "")
 		g, refusal := verify(v, r, op.Table)
 		wantCode(t, refusal, 0, "")
-		if got := g.Range(); got != want {
-			t.Errorf("%s permits %+v, want %+v", rec.Name, got, want)
-		}
+		assert.Equal(t, g.Range(), want, rec.Name, "permits")
 		wantCode(t, g.AllowRow(op.TableQuery, "People", "a b+c", "1"), 0, "")
 		if want.EndRow != "" {
 			wantCode(t, g.AllowRow(op.TableQuery, "People", "a b+c", "3"), 403, "AuthorizationFailure")

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"pgregory.net/rapid"
 )
 
@@ -13,9 +14,7 @@ func TestHeadersAreInTheOrderOfTheService(t *testing.T) {
 	got := slices.Clone(want)
 	slices.Reverse(got)
 	slices.SortFunc(got, compareHeaders)
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q", got)
-	}
+	assert.EqualSlices(t, got, want)
 }
 
 func TestHeaderOrderIsATotalOrder(t *testing.T) {

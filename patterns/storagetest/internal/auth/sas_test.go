@@ -12,15 +12,13 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 	queuesas "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/sas"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 )
 
 func get(t *testing.T, url string) *http.Request {
 	t.Helper()
-	r, err := http.NewRequest("GET", url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(http.NewRequest("GET", url, nil))(t)
 	return r
 }
 
@@ -30,15 +28,9 @@ func TestTableSASOfTheSDKIsAccepted(t *testing.T) {
 	cred, _ := aztables.NewSharedKeyCredential(account, key64)
 	for style, endpoint := range endpoints(op.Table) {
 		t.Run(style, func(t *testing.T) {
-			client, err := aztables.NewClientWithSharedKey(endpoint+"/People", cred, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			client := assert.Must(aztables.NewClientWithSharedKey(endpoint+"/People", cred, nil))(t)
 			// The path of the URL that the helper returns is wrong, so only its query is used.
-			url, err := client.GetTableSASURL(aztables.SASPermissions{Read: true, Add: true}, time.Now().UTC().Add(-time.Minute), soon())
-			if err != nil {
-				t.Fatal(err)
-			}
+			url := assert.Must(client.GetTableSASURL(aztables.SASPermissions{Read: true, Add: true}, time.Now().UTC().Add(-time.Minute), soon()))(t)
 			_, query, _ := strings.Cut(url, "?")
 			g, refusal := verify(verifier(), get(t, endpoint+"/People()?"+query), op.Table)
 			wantCode(t, refusal, 0, "")
@@ -62,15 +54,10 @@ func TestTableSASOfTheSDKIsAccepted(t *testing.T) {
 
 func TestAccountSASOfTheSDKsIsAccepted(t *testing.T) {
 	tables, _ := aztables.NewSharedKeyCredential(account, key64)
-	service, err := aztables.NewServiceClientWithSharedKey("https://acct.table.core.windows.net", tables, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := assert.Must(aztables.NewServiceClientWithSharedKey("https://acct.table.core.windows.net", tables, nil))(t)
 	url, err := service.GetAccountSASURL(aztables.AccountSASResourceTypes{Container: true, Object: true},
 		aztables.AccountSASPermissions{Read: true, Add: true, Update: true, Create: true, List: true}, time.Now().Add(-time.Minute), soon())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	g, refusal := verify(verifier(), get(t, strings.Replace(url, "?", "T?", 1)), op.Table)
 	wantCode(t, refusal, 0, "")
 	for _, o := range []op.Op{op.TableCreate, op.TableList, op.TableQuery, op.TableInsert, op.TableMerge} {
@@ -84,10 +71,7 @@ func TestAccountSASOfTheSDKsIsAccepted(t *testing.T) {
 	wantCode(t, refusal, 403, "AuthorizationServiceMismatch")
 
 	queues, _ := azqueue.NewSharedKeyCredential(account, key64)
-	q, err := queuesas.AccountSignatureValues{ExpiryTime: soon(), Permissions: "rp", ResourceTypes: "o"}.SignWithSharedKey(queues)
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := assert.Must(queuesas.AccountSignatureValues{ExpiryTime: soon(), Permissions: "rp", ResourceTypes: "o"}.SignWithSharedKey(queues))(t)
 	g, refusal = verify(verifier(), get(t, "http://127.0.0.1:1/acct/jobs/messages?"+q.Encode()), op.Queue)
 	wantCode(t, refusal, 0, "")
 	wantCode(t, g.Allow(op.QueueGet, "jobs"), 0, "")
@@ -96,9 +80,7 @@ func TestAccountSASOfTheSDKsIsAccepted(t *testing.T) {
 
 	blobs, _ := container.NewSharedKeyCredential(account, key64)
 	b, err := blobsas.AccountSignatureValues{ExpiryTime: soon(), Permissions: "cr", ResourceTypes: "co", EncryptionScope: "scope"}.SignWithSharedKey(blobs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	g, refusal = verify(verifier(), get(t, "https://acct.blob.core.windows.net/c/b?"+b.Encode()), op.Blob)
 	wantCode(t, refusal, 0, "")
 	wantCode(t, allowBlob(g, op.BlobPut, false, "c", "b"), 0, "")
@@ -109,15 +91,10 @@ func TestQueueSASOfTheSDKIsAccepted(t *testing.T) {
 	cred, _ := azqueue.NewSharedKeyCredential(account, key64)
 	for style, endpoint := range endpoints(op.Queue) {
 		t.Run(style, func(t *testing.T) {
-			client, err := azqueue.NewQueueClientWithSharedKeyCredential(endpoint+"/jobs", cred, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			client := assert.Must(azqueue.NewQueueClientWithSharedKeyCredential(endpoint+"/jobs", cred, nil))(t)
 			q, err := queuesas.QueueSignatureValues{Protocol: queuesas.ProtocolHTTPS, StartTime: time.Now().UTC().Add(-time.Minute), ExpiryTime: soon(),
 				Permissions: "ap", QueueName: "jobs"}.SignWithSharedKey(cred)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			g, refusal := verify(verifier(), get(t, client.URL()+"/messages?"+q.Encode()), op.Queue)
 			wantCode(t, refusal, 0, "")
 			for o, allowed := range map[op.Op]bool{op.QueuePut: true, op.QueueGet: true, op.QueueDelete: true,
@@ -136,19 +113,13 @@ func TestQueueSASOfTheSDKIsAccepted(t *testing.T) {
 func TestBlobSASOfTheSDKIsAccepted(t *testing.T) {
 	cred, _ := container.NewSharedKeyCredential(account, key64)
 	for style, endpoint := range endpoints(op.Blob) {
-		files, err := container.NewClientWithSharedKeyCredential(endpoint+"/files", cred, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := assert.Must(container.NewClientWithSharedKeyCredential(endpoint+"/files", cred, nil))(t)
 		for _, odd := range append(oddText, "dir/sub/file", `back\slash`, "q?m#h") {
 			if odd == "" {
 				continue
 			}
 			t.Run(style+"/"+odd, func(t *testing.T) {
-				url, err := files.NewBlobClient(odd).GetSASURL(blobsas.BlobPermissions{Read: true, Create: true}, soon(), nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				url := assert.Must(files.NewBlobClient(odd).GetSASURL(blobsas.BlobPermissions{Read: true, Create: true}, soon(), nil))(t)
 				g, refusal := verify(verifier(), get(t, url), op.Blob)
 				wantCode(t, refusal, 0, "")
 				odd := strings.ReplaceAll(odd, `\`, "/") // as the service does
@@ -160,10 +131,7 @@ func TestBlobSASOfTheSDKIsAccepted(t *testing.T) {
 			})
 		}
 		t.Run(style+"/container", func(t *testing.T) {
-			url, err := files.GetSASURL(blobsas.ContainerPermissions{Read: true, List: true, Add: true}, soon(), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			url := assert.Must(files.GetSASURL(blobsas.ContainerPermissions{Read: true, List: true, Add: true}, soon(), nil))(t)
 			base, query, _ := strings.Cut(url, "?")
 			g, refusal := verify(verifier(), get(t, base+"/any/blob?"+query), op.Blob)
 			wantCode(t, refusal, 0, "")
@@ -180,9 +148,7 @@ func TestBlobSASOfTheSDKIsAccepted(t *testing.T) {
 		at := time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC)
 		q, err := blobsas.BlobSignatureValues{ExpiryTime: soon(), Permissions: "r", ContainerName: "c", BlobName: "b", SnapshotTime: at,
 			CacheControl: "no-store", ContentDisposition: "attachment; filename=a b", ContentType: "text/plain"}.SignWithSharedKey(cred)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		url := "https://acct.blob.core.windows.net/c/b?snapshot=" + at.Format("2006-01-02T15:04:05.0000000Z07:00") + "&" + q.Encode()
 		g, refusal := verify(verifier(), get(t, url), op.Blob)
 		wantCode(t, refusal, 0, "")

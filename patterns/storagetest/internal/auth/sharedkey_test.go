@@ -17,6 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/auth"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
@@ -33,25 +34,17 @@ func client(c *capture) azcore.ClientOptions {
 }
 
 func TestSharedKeyOfTheTablesSDKIsAccepted(t *testing.T) {
-	cred, err := aztables.NewSharedKeyCredential(account, key64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cred := assert.Must(aztables.NewSharedKeyCredential(account, key64))(t)
 	for style, endpoint := range endpoints(op.Table) {
 		c := &capture{t: t}
-		service, err := aztables.NewServiceClientWithSharedKey(endpoint, cred, &aztables.ClientOptions{ClientOptions: client(c)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		service := assert.Must(aztables.NewServiceClientWithSharedKey(endpoint, cred, &aztables.ClientOptions{ClientOptions: client(c)}))(t)
 		table := service.NewClient("People")
 		check := func(call string) {
 			t.Helper()
 			c.verify(style+"/"+call, op.Table, func(t *testing.T, r *http.Request, g auth.Grant, refusal *reply.Error) {
 				wantCode(t, refusal, 0, "")
 				wantCode(t, g.Allow(op.TableDrop, "People"), 0, "")
-				if g.Kind() != auth.SharedKey {
-					t.Errorf("kind %v", g.Kind())
-				}
+				assert.Equal(t, g.Kind(), auth.SharedKey, "kind")
 				verifyAltered(t, r, op.Table)
 			})
 		}
@@ -85,16 +78,11 @@ func TestSharedKeyOfTheTablesSDKIsAccepted(t *testing.T) {
 }
 
 func TestSharedKeyOfTheQueueSDKIsAccepted(t *testing.T) {
-	cred, err := azqueue.NewSharedKeyCredential(account, key64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cred := assert.Must(azqueue.NewSharedKeyCredential(account, key64))(t)
 	for style, endpoint := range endpoints(op.Queue) {
 		c := &capture{t: t}
 		service, err := azqueue.NewServiceClientWithSharedKeyCredential(endpoint+"/", cred, &azqueue.ClientOptions{ClientOptions: client(c)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		check := func(call string) {
 			t.Helper()
 			c.verify(style+"/"+call, op.Queue, func(t *testing.T, r *http.Request, g auth.Grant, refusal *reply.Error) {
@@ -121,16 +109,11 @@ func TestSharedKeyOfTheQueueSDKIsAccepted(t *testing.T) {
 }
 
 func TestSharedKeyOfTheBlobSDKIsAccepted(t *testing.T) {
-	cred, err := container.NewSharedKeyCredential(account, key64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cred := assert.Must(container.NewSharedKeyCredential(account, key64))(t)
 	for style, endpoint := range endpoints(op.Blob) {
 		c := &capture{t: t}
 		files, err := container.NewClientWithSharedKeyCredential(endpoint+"/files", cred, &container.ClientOptions{ClientOptions: client(c)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		check := func(call string) {
 			t.Helper()
 			c.verify(style+"/"+call, op.Blob, func(t *testing.T, r *http.Request, g auth.Grant, refusal *reply.Error) {
@@ -185,14 +168,10 @@ func verifyAltered(t *testing.T, r *http.Request, s op.Service) {
 func TestBearerTokensOfTheSDKAreAccepted(t *testing.T) {
 	c := &capture{t: t}
 	service, err := aztables.NewServiceClient(endpoints(op.Table)["host"], token("eyJ0.eyJh.c2ln"), &aztables.ClientOptions{ClientOptions: client(c)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	service.NewClient("People").GetEntity(t.Context(), "a", "b", nil)
 	c.verify("get", op.Table, func(t *testing.T, r *http.Request, g auth.Grant, refusal *reply.Error) {
 		wantCode(t, refusal, 0, "")
-		if g.Kind() != auth.Bearer {
-			t.Errorf("kind %v", g.Kind())
-		}
+		assert.Equal(t, g.Kind(), auth.Bearer, "kind")
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 	req "github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/servicetest"
@@ -25,9 +26,7 @@ func TestAnAppendBlobHasAtMost50000Blocks(t *testing.T) {
 		}
 	}
 	servicetest.Send(t, s, "PUT", "/c11/a?comp=appendblock", "x").Want(t, 409, "BlockCountExceedsLimit")
-	if a := servicetest.Send(t, s, "GET", "/c11/a", "", "Range", "bytes=49990-"); a.Body != "xxxxxxxxxx" {
-		t.Errorf("the end is %q", a.Body)
-	}
+	assert.Equal(t, servicetest.Send(t, s, "GET", "/c11/a", "", "Range", "bytes=49990-").Body, "xxxxxxxxxx", "the end is")
 }
 
 func TestCommitCopyAndAppendDoNotChangeABlock(t *testing.T) {
@@ -37,12 +36,8 @@ func TestCommitCopyAndAppendDoNotChangeABlock(t *testing.T) {
 	servicetest.Send(t, s, "PUT", "/c11/a?comp=appendblock", "two")
 	servicetest.Send(t, s, "PUT", "/c11/copy?comp=appendblock", "three")
 	servicetest.Send(t, s, "PUT", "/c11/a?comp=appendblock", "four")
-	if a := servicetest.Send(t, s, "GET", "/c11/a", ""); a.Body != "onetwofour" {
-		t.Error(a.Body)
-	}
-	if a := servicetest.Send(t, s, "GET", "/c11/copy", ""); a.Body != "onethree" {
-		t.Error(a.Body)
-	}
+	assert.Equal(t, servicetest.Send(t, s, "GET", "/c11/a", "").Body, "onetwofour")
+	assert.Equal(t, servicetest.Send(t, s, "GET", "/c11/copy", "").Body, "onethree")
 }
 
 func TestAnUploadReturnsAndStoresItsChecksums(t *testing.T) {
@@ -51,21 +46,15 @@ func TestAnUploadReturnsAndStoresItsChecksums(t *testing.T) {
 	crc := base64.StdEncoding.EncodeToString([]byte{0x88, 0x98, 0x79, 0x0A, 0x86, 0x14, 0x8B, 0xAE})
 	a := servicetest.Send(t, s, "PUT", "/c11/n", "123456789", "x-ms-blob-type", "BlockBlob", "x-ms-content-crc64", crc)
 	a.Want(t, 201, "")
-	if got := a.Header.Get("X-Ms-Content-Crc64"); got != crc {
-		t.Errorf("CRC %s, want %s", got, crc)
-	}
+	assert.Equal(t, a.Header.Get("X-Ms-Content-Crc64"), crc, "CRC")
 	const sum = "JfnnlDI7RTiF9RgfG2JNCw==" // MD5 of 123456789
-	if got := servicetest.Send(t, s, "HEAD", "/c11/n", "").Header.Get("Content-Md5"); got != sum {
-		t.Errorf("MD5 %s, want %s", got, sum)
-	}
+	assert.Equal(t, servicetest.Send(t, s, "HEAD", "/c11/n", "").Header.Get("Content-Md5"), sum, "MD5")
 	a = servicetest.Send(t, s, "GET", "/c11/n", "", "Range", "bytes=0-8", "x-ms-range-get-content-crc64", "true")
 	if a.Header.Get("X-Ms-Content-Crc64") != crc || a.Header.Get("X-Ms-Blob-Content-Md5") != sum || a.Header.Get("Content-Md5") != "" {
 		t.Errorf("%v", a.Header)
 	}
 	a = servicetest.Send(t, s, "PUT", "/c11/n", "x", "x-ms-blob-type", "BlockBlob", "Content-MD5", sum)
-	if a.Want(t, 400, "Md5Mismatch").Header.Get("Content-Md5") != "" {
-		t.Error("the refusal carries a sum of the content")
-	}
+	assert.Equal(t, a.Want(t, 400, "Md5Mismatch").Header.Get("Content-Md5"), "", "the refusal carries a sum of the content")
 }
 
 func TestAPutDiscardsUncommittedBlocks(t *testing.T) {
@@ -80,9 +69,7 @@ func TestABlockListSelectsTheCommittedOrUncommittedBlock(t *testing.T) {
 	s := filled(t)
 	servicetest.Send(t, s, "PUT", "/c11/b?comp=block&blockid=AAAA", "new").Want(t, 201, "")
 	servicetest.Send(t, s, "PUT", "/c11/b?comp=blocklist", blockList("Committed", "AAAA", "Uncommitted", "AAAA", "Latest", "AAAA")).Want(t, 201, "")
-	if a := servicetest.Send(t, s, "GET", "/c11/b", ""); a.Body != "0123456789newnew" {
-		t.Error(a.Body)
-	}
+	assert.Equal(t, servicetest.Send(t, s, "GET", "/c11/b", "").Body, "0123456789newnew")
 }
 
 func TestACopyOntoALeasedBlobNeedsAnInfiniteLease(t *testing.T) {
@@ -131,9 +118,7 @@ func TestSettingHeadersClearsOmittedOnes(t *testing.T) {
 func TestNamesThatXMLDoesNotAllowAreListedEncoded(t *testing.T) {
 	c := newContainer(t)
 	name := "a \uFFFF+%41/b"
-	if _, err := c.NewBlockBlobClient(name).Upload(t.Context(), body("x"), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(c.NewBlockBlobClient(name).Upload(t.Context(), body("x"), nil)))
 	p, err := c.NewListBlobsFlatPager(nil).NextPage(t.Context())
 	if err != nil || len(p.Segment.BlobItems) != 1 || *p.Segment.BlobItems[0].Name != name {
 		t.Errorf("%+v, %v", p.Segment, err)
@@ -149,9 +134,7 @@ func TestATransportCanRequestShortAndEmptyPages(t *testing.T) {
 		return servicetest.Do(t, s, req.Bind(r, parsed))
 	}
 	a := list("", req.Page{Rows: 1})
-	if strings.Count(a.Body, "<Blob>") != 1 {
-		t.Error(a.Body)
-	}
+	assert.Equal(t, strings.Count(a.Body, "<Blob>"), 1, a.Body)
 	_, tail, _ := strings.Cut(a.Body, "<NextMarker>")
 	marker, _, _ := strings.Cut(tail, "<")
 	if a = list(marker, req.Page{Rows: 1}); !strings.Contains(a.Body, "<Name>b</Name>") || !strings.Contains(a.Body, "<NextMarker></NextMarker>") {
@@ -186,9 +169,7 @@ func TestConcurrentAppendsAreNeitherLostNorTorn(t *testing.T) {
 		}
 		next[w]++
 	}
-	if len(lines) != workers*each {
-		t.Errorf("%d lines", len(lines))
-	}
+	assert.Equal(t, len(lines), workers*each, "lines")
 }
 
 // TestContentFollowsAModel runs random writes and reads against a plain []byte.

@@ -7,15 +7,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/servicetest"
 )
 
 func request(t testing.TB, method, target string) *http.Request {
 	t.Helper()
-	u, err := url.Parse(target)
-	if err != nil {
-		t.Fatal(err)
-	}
+	u := assert.Must(url.Parse(target))(t)
 	return &http.Request{Method: method, URL: u, Host: "account.example", Header: http.Header{}, Body: http.NoBody}
 }
 

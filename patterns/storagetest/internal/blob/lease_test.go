@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
 )
 
@@ -78,18 +79,14 @@ func TestLeaseOperationsHaveTheDocumentedOutcomes(t *testing.T) {
 			got := l.state(now)
 			switch {
 			case err != nil:
-				if l != states[from] {
-					t.Errorf("%s on %s: refused, but changed", op.name, from)
-				}
+				assert.Equal(t, l, states[from], op.name, "on", from, "refused, but changed")
 				got = err.Error()
 			case l.id == a || l.id == b || l.id == c:
 				got += " " + l.id
 			case l.id != "":
 				got += " x"
 			}
-			if got != op.want[i] {
-				t.Errorf("%s on %s: %s, want %s", op.name, from, got, op.want[i])
-			}
+			assert.Equal(t, got, op.want[i], op.name, "on", from)
 		}
 	}
 }
@@ -107,9 +104,7 @@ func TestAWriteEndsAnExpiredLease(t *testing.T) {
 		{lease{id: "a", duration: 30 * time.Second, until: now}, available},
 	} {
 		c.l.modified(now)
-		if got := c.l.state(now); got != c.want {
-			t.Errorf("%s, want %s", got, c.want)
-		}
+		assert.Equal(t, c.l.state(now), c.want)
 	}
 }
 

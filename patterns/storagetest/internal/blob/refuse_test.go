@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/blob"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/servicetest"
@@ -195,9 +196,7 @@ func TestInvalidRequestsAreRefusedWithStatusAndCode(t *testing.T) {
 		t.Run(c.why, func(t *testing.T) {
 			s := filled(t)
 			servicetest.Send(t, s, c.method, c.target, c.body, c.head...).Want(t, c.status, c.code)
-			if a := servicetest.Send(t, s, "GET", "/c11/b", ""); a.Body != "0123456789" {
-				t.Errorf("a refused request has changed the blob: %q", a.Body)
-			}
+			assert.Equal(t, servicetest.Send(t, s, "GET", "/c11/b", "").Body, "0123456789", "a refused request has changed the blob")
 			if a := servicetest.Send(t, s, "GET", "/c11/a", ""); a.Body != "" || a.Header.Get("X-Ms-Blob-Committed-Block-Count") != "0" {
 				t.Errorf("a refused request has changed the append blob: %q", a.Body)
 			}
@@ -229,9 +228,7 @@ func TestConditionalReads(t *testing.T) {
 		{"both of the first kind", []string{"If-Match", tag, "If-Unmodified-Since", past}, 412},
 	} {
 		for _, method := range []string{"GET", "HEAD"} {
-			if a := servicetest.Send(t, s, method, "/c11/b", "", c.head...); a.Status != c.status {
-				t.Errorf("%s %s: %d, want %d", method, c.why, a.Status, c.status)
-			}
+			assert.Equal(t, servicetest.Send(t, s, method, "/c11/b", "", c.head...).Status, c.status, method, c.why)
 		}
 	}
 }

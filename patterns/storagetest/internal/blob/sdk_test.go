@@ -20,6 +20,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/service"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/blob"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/servicetest"
@@ -36,18 +37,14 @@ func newService(t *testing.T) *service.Client {
 			Retry:     policy.RetryOptions{MaxRetries: -1},
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return c
 }
 
 func newContainer(t *testing.T) *container.Client {
 	t.Helper()
 	c := newService(t).NewContainerClient("container1")
-	if _, err := c.Create(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(c.Create(t.Context(), nil)))
 	return c
 }
 
@@ -62,14 +59,8 @@ func body(s string) io.ReadSeekCloser { return streaming.NopCloser(strings.NewRe
 
 func read(t *testing.T, c *sdk.Client, o *sdk.DownloadStreamOptions) string {
 	t.Helper()
-	r, err := c.DownloadStream(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(r.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(c.DownloadStream(t.Context(), o))(t)
+	b := assert.Must(io.ReadAll(r.Body))(t)
 	return string(b)
 }
 
@@ -82,19 +73,11 @@ func TestSDKUploadsReadsAndDescribesABlockBlob(t *testing.T) {
 		HTTPHeaders: &sdk.HTTPHeaders{BlobContentType: to.Ptr("text/plain"), BlobCacheControl: to.Ptr("no-store")},
 		Metadata:    map[string]*string{"LogType": to.Ptr("write")},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := read(t, b.BlobClient(), nil); got != "hello world" {
-		t.Errorf("read %q", got)
-	}
-	if got := read(t, b.BlobClient(), &sdk.DownloadStreamOptions{Range: sdk.HTTPRange{Offset: 6, Count: 3}}); got != "wor" {
-		t.Errorf("range %q", got)
-	}
+	assert.NoError(t, err)
+	assert.Equal(t, read(t, b.BlobClient(), nil), "hello world", "read")
+	assert.Equal(t, read(t, b.BlobClient(), &sdk.DownloadStreamOptions{Range: sdk.HTTPRange{Offset: 6, Count: 3}}), "wor", "range")
 	p, err := b.GetProperties(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if *p.ContentLength != 11 || *p.ContentType != "text/plain" || *p.CacheControl != "no-store" || *p.ETag != *up.ETag || len(p.ContentMD5) != 16 || *p.BlobType != sdk.BlobTypeBlockBlob || *p.Metadata["Logtype"] != "write" {
 		t.Errorf("properties %+v", p)
 	}
@@ -112,9 +95,7 @@ func TestSDKUploadsReadsAndDescribesABlockBlob(t *testing.T) {
 	wantCode(t, err, bloberror.ConditionNotMet)
 	_, err = b.DownloadStream(ctx, &sdk.DownloadStreamOptions{Range: sdk.HTTPRange{Offset: 11}})
 	wantCode(t, err, bloberror.InvalidRange)
-	if _, err := b.Delete(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(b.Delete(ctx, nil)))
 	_, err = b.GetProperties(ctx, nil)
 	wantCode(t, err, bloberror.BlobNotFound)
 }
@@ -127,9 +108,7 @@ func TestSDKStagesAndCommitsBlocks(t *testing.T) {
 	var ids []string
 	for i := range 3 {
 		ids = append(ids, id(i))
-		if _, err := b.StageBlock(ctx, id(i), body(strings.Repeat(string(rune('a'+i)), 3)), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(b.StageBlock(ctx, id(i), body(strings.Repeat(string(rune('a'+i)), 3)), nil)))
 	}
 	_, err := b.GetProperties(ctx, nil)
 	wantCode(t, err, bloberror.BlobNotFound)
@@ -138,21 +117,12 @@ func TestSDKStagesAndCommitsBlocks(t *testing.T) {
 		t.Fatalf("%+v, %v", list.BlockList, err)
 	}
 	slices.Reverse(ids)
-	if _, err := b.CommitBlockList(ctx, ids, nil); err != nil {
-		t.Fatal(err)
-	}
-	if got := read(t, b.BlobClient(), nil); got != "cccbbbaaa" {
-		t.Errorf("read %q", got)
-	}
-	if got := read(t, b.BlobClient(), &sdk.DownloadStreamOptions{Range: sdk.HTTPRange{Offset: 2, Count: 5}}); got != "cbbba" {
-		t.Errorf("read %q", got)
-	}
+	assert.NoError(t, assert.ErrorOf(b.CommitBlockList(ctx, ids, nil)))
+	assert.Equal(t, read(t, b.BlobClient(), nil), "cccbbbaaa", "read")
+	assert.Equal(t, read(t, b.BlobClient(), &sdk.DownloadStreamOptions{Range: sdk.HTTPRange{Offset: 2, Count: 5}}), "cbbba", "read")
 	_, err = b.CommitBlockList(ctx, []string{id(7)}, nil)
 	wantCode(t, err, bloberror.InvalidBlockList)
-	_, err = b.StageBlock(ctx, base64.StdEncoding.EncodeToString([]byte("1234567")), body("x"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(b.StageBlock(ctx, base64.StdEncoding.EncodeToString([]byte("1234567")), body("x"), nil)))
 	_, err = b.StageBlock(ctx, id(1), body("x"), nil)
 	wantCode(t, err, bloberror.InvalidBlobOrBlock)
 }
@@ -160,10 +130,7 @@ func TestSDKStagesAndCommitsBlocks(t *testing.T) {
 func TestSDKUploadsAStreamInParallelBlocks(t *testing.T) {
 	b := newContainer(t).NewBlockBlobClient("stream")
 	data := bytes.Repeat([]byte("0123456789abcdef"), 1<<16)
-	_, err := b.UploadBuffer(t.Context(), data, &blockblob.UploadBufferOptions{BlockSize: 1 << 17, Concurrency: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(b.UploadBuffer(t.Context(), data, &blockblob.UploadBufferOptions{BlockSize: 1 << 17, Concurrency: 4})))
 	got := make([]byte, len(data))
 	n, err := b.DownloadBuffer(t.Context(), got, &sdk.DownloadBufferOptions{BlockSize: 100_000, Concurrency: 4})
 	if err != nil || int(n) != len(data) || !bytes.Equal(got, data) {
@@ -176,9 +143,7 @@ func TestSDKAppendsAtAPosition(t *testing.T) {
 	b := newContainer(t).NewAppendBlobClient("log")
 	_, err := b.AppendBlock(ctx, body("x"), nil)
 	wantCode(t, err, bloberror.BlobNotFound)
-	if _, err := b.Create(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(b.Create(ctx, nil)))
 	for i, text := range []string{"one\n", "two\n"} {
 		r, err := b.AppendBlock(ctx, body(text), &appendblob.AppendBlockOptions{
 			AppendPositionAccessConditions: &appendblob.AppendPositionAccessConditions{AppendPosition: to.Ptr(int64(i * 4))},
@@ -195,12 +160,8 @@ func TestSDKAppendsAtAPosition(t *testing.T) {
 		AppendPositionAccessConditions: &appendblob.AppendPositionAccessConditions{MaxSize: to.Ptr[int64](8)},
 	})
 	wantCode(t, err, bloberror.MaxBlobSizeConditionNotMet)
-	if got := read(t, b.BlobClient(), nil); got != "one\ntwo\n" {
-		t.Errorf("read %q", got)
-	}
-	if _, err := b.Seal(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.Equal(t, read(t, b.BlobClient(), nil), "one\ntwo\n", "read")
+	assert.NoError(t, assert.ErrorOf(b.Seal(ctx, nil)))
 	_, err = b.AppendBlock(ctx, body("x"), nil)
 	wantCode(t, err, "BlobIsSealed")
 }
@@ -221,10 +182,7 @@ func TestSDKListsFlatAndByHierarchyInPages(t *testing.T) {
 		var flat, tree []string
 		pager := ct.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{MaxResults: max, Include: container.ListBlobsInclude{Metadata: true}})
 		for pager.More() {
-			p, err := pager.NextPage(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := assert.Must(pager.NextPage(ctx))(t)
 			for _, b := range p.Segment.BlobItems {
 				if *b.Metadata["n"] != *b.Name || *b.Properties.ContentLength != int64(len(*b.Name)) {
 					t.Errorf("%s: metadata %v, length %d", *b.Name, b.Metadata, *b.Properties.ContentLength)
@@ -232,15 +190,10 @@ func TestSDKListsFlatAndByHierarchyInPages(t *testing.T) {
 				flat = append(flat, *b.Name)
 			}
 		}
-		if got := strings.Join(flat, " "); got != "a/1 a/2 a/3 b c/x/1 d" {
-			t.Errorf("pages of %d: %s", size, got)
-		}
+		assert.Equal(t, strings.Join(flat, " "), "a/1 a/2 a/3 b c/x/1 d", "pages of", size)
 		hier := ct.NewListBlobsHierarchyPager("/", &container.ListBlobsHierarchyOptions{MaxResults: max})
 		for hier.More() {
-			p, err := hier.NextPage(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := assert.Must(hier.NextPage(ctx))(t)
 			for _, b := range p.Segment.BlobPrefixes {
 				tree = append(tree, *b.Name)
 			}
@@ -249,9 +202,7 @@ func TestSDKListsFlatAndByHierarchyInPages(t *testing.T) {
 			}
 		}
 		slices.Sort(tree)
-		if got := strings.Join(tree, " "); got != "a/ b c/ d" {
-			t.Errorf("hierarchy, pages of %d: %s", size, got)
-		}
+		assert.Equal(t, strings.Join(tree, " "), "a/ b c/ d", "hierarchy, pages of", size)
 	}
 }
 
@@ -259,34 +210,24 @@ func TestSDKCopiesWithinTheAccount(t *testing.T) {
 	ct := newContainer(t)
 	ctx := t.Context()
 	src := ct.NewBlockBlobClient("src")
-	if _, err := src.Upload(ctx, body("content"), &blockblob.UploadOptions{Metadata: map[string]*string{"a": to.Ptr("1")}}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(src.Upload(ctx, body("content"), &blockblob.UploadOptions{Metadata: map[string]*string{"a": to.Ptr("1")}})))
 	dst := ct.NewBlockBlobClient("dst")
 	r, err := dst.StartCopyFromURL(ctx, src.URL(), nil)
 	if err != nil || *r.CopyStatus != sdk.CopyStatusTypeSuccess {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	if got := read(t, dst.BlobClient(), nil); got != "content" {
-		t.Errorf("read %q", got)
-	}
+	assert.Equal(t, read(t, dst.BlobClient(), nil), "content", "read")
 	p, err := dst.GetProperties(ctx, nil)
 	if err != nil || *p.CopyID != *r.CopyID || *p.Metadata["A"] != "1" {
 		t.Errorf("%+v, %v", p, err)
 	}
 	third := ct.NewBlockBlobClient("third")
-	if _, err := third.UploadBlobFromURL(ctx, src.URL(), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(third.UploadBlobFromURL(ctx, src.URL(), nil)))
 	if _, err := third.StageBlockFromURL(ctx, "AAAA", src.URL(), &blockblob.StageBlockFromURLOptions{Range: sdk.HTTPRange{Offset: 3, Count: 2}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := third.CommitBlockList(ctx, []string{"AAAA"}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if got := read(t, third.BlobClient(), nil); got != "te" {
-		t.Errorf("read %q", got)
-	}
+	assert.NoError(t, assert.ErrorOf(third.CommitBlockList(ctx, []string{"AAAA"}, nil)))
+	assert.Equal(t, read(t, third.BlobClient(), nil), "te", "read")
 	_, err = dst.StartCopyFromURL(ctx, ct.NewBlobClient("none").URL(), nil)
 	wantCode(t, err, "CannotVerifyCopySource")
 	_, err = dst.StartCopyFromURL(ctx, "https://other.blob.example/c/b", nil)
@@ -297,33 +238,24 @@ func TestSDKDescribesContainersAndTheService(t *testing.T) {
 	s := newService(t)
 	ctx := t.Context()
 	for _, name := range []string{"bbb", "aaa", "ccc"} {
-		if _, err := s.CreateContainer(ctx, name, &container.CreateOptions{Metadata: map[string]*string{"k": to.Ptr(name)}}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(s.CreateContainer(ctx, name, &container.CreateOptions{Metadata: map[string]*string{"k": to.Ptr(name)}})))
 	}
 	_, err := s.CreateContainer(ctx, "aaa", nil)
 	wantCode(t, err, bloberror.ContainerAlreadyExists)
 	var names []string
 	pager := s.NewListContainersPager(&service.ListContainersOptions{MaxResults: to.Ptr[int32](2), Include: service.ListContainersInclude{Metadata: true}})
 	for pager.More() {
-		p, err := pager.NextPage(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := assert.Must(pager.NextPage(ctx))(t)
 		for _, c := range p.ContainerItems {
 			names = append(names, *c.Name+*c.Metadata["k"])
 		}
 	}
-	if got := strings.Join(names, " "); got != "aaaaaa bbbbbb cccccc" {
-		t.Error(got)
-	}
+	assert.Equal(t, strings.Join(names, " "), "aaaaaa bbbbbb cccccc")
 	info, err := s.GetAccountInfo(ctx, nil)
 	if err != nil || *info.AccountKind != service.AccountKindStorageV2 {
 		t.Errorf("%+v, %v", info, err)
 	}
-	if _, err := s.GetProperties(ctx, nil); err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, assert.ErrorOf(s.GetProperties(ctx, nil)), nil)
 	c := s.NewContainerClient("aaa")
 	if _, err := c.SetAccessPolicy(ctx, &container.SetAccessPolicyOptions{Access: to.Ptr(container.PublicAccessTypeBlob), ContainerACL: []*container.SignedIdentifier{
 		{ID: to.Ptr("x"), AccessPolicy: &container.AccessPolicy{Permission: to.Ptr("rl")}},
@@ -338,9 +270,7 @@ func TestSDKDescribesContainersAndTheService(t *testing.T) {
 	if err != nil || *p.Metadata["K"] != "aaa" || *p.LeaseState != "available" {
 		t.Errorf("%+v, %v", p, err)
 	}
-	if _, err := c.Delete(ctx, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(c.Delete(ctx, nil)))
 	_, err = c.GetProperties(ctx, nil)
 	wantCode(t, err, bloberror.ContainerNotFound)
 	_, err = c.Create(ctx, nil)

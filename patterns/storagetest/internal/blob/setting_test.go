@@ -11,23 +11,19 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/service"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/servicetest"
 )
 
 func TestSDKSetsAndReadsTags(t *testing.T) {
 	ctx := t.Context()
 	b := newContainer(t).NewBlockBlobClient("b")
-	up, err := b.Upload(ctx, body("x"), &blockblob.UploadOptions{Tags: map[string]string{"a b": "1+1", "c": ""}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	up := assert.Must(b.Upload(ctx, body("x"), &blockblob.UploadOptions{Tags: map[string]string{"a b": "1+1", "c": ""}}))(t)
 	got, err := b.GetTags(ctx, nil)
 	if err != nil || len(got.BlobTagSet) != 2 {
 		t.Fatalf("%+v, %v", got.BlobTagSet, err)
 	}
-	if _, err := b.SetTags(ctx, map[string]string{"d": "4"}, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(b.SetTags(ctx, map[string]string{"d": "4"}, nil)))
 	p, err := b.GetProperties(ctx, nil)
 	if err != nil || *p.TagCount != 1 || *p.ETag != *up.ETag {
 		t.Errorf("tags must not change the ETag: %+v, %v", p, err)
@@ -47,16 +43,10 @@ func TestSDKSetsServiceProperties(t *testing.T) {
 		StaticWebsite:         &service.StaticWebsite{Enabled: to.Ptr(true), IndexDocument: to.Ptr("i.html")},
 		CORS:                  []*service.CORSRule{{AllowedOrigins: to.Ptr("*"), AllowedMethods: to.Ptr("GET,PUT"), AllowedHeaders: to.Ptr("x"), ExposedHeaders: to.Ptr("y"), MaxAgeInSeconds: to.Ptr[int32](9)}},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.SetProperties(ctx, &service.SetPropertiesOptions{MinuteMetrics: metrics}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
+	assert.NoError(t, assert.ErrorOf(s.SetProperties(ctx, &service.SetPropertiesOptions{MinuteMetrics: metrics})))
 	p, err := s.GetProperties(ctx, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if !*p.HourMetrics.Enabled || !*p.MinuteMetrics.Enabled || *p.MinuteMetrics.RetentionPolicy.Days != 3 || !*p.Logging.Delete || *p.DefaultServiceVersion != "2020-10-02" ||
 		*p.DeleteRetentionPolicy.Days != 5 || *p.StaticWebsite.IndexDocument != "i.html" || len(p.CORS) != 1 || *p.CORS[0].MaxAgeInSeconds != 9 {
 		t.Errorf("%+v", p)
@@ -92,13 +82,8 @@ func TestPoliciesAndPublicAccessCanBeRead(t *testing.T) {
 
 func TestSDKSetsContainerMetadataAndChangesItsETag(t *testing.T) {
 	c := newContainer(t)
-	before, err := c.GetProperties(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := c.SetMetadata(t.Context(), &container.SetMetadataOptions{Metadata: map[string]*string{"a": to.Ptr("1")}}); err != nil {
-		t.Fatal(err)
-	}
+	before := assert.Must(c.GetProperties(t.Context(), nil))(t)
+	assert.NoError(t, assert.ErrorOf(c.SetMetadata(t.Context(), &container.SetMetadataOptions{Metadata: map[string]*string{"a": to.Ptr("1")}})))
 	after, err := c.GetProperties(t.Context(), nil)
 	if err != nil || *after.Metadata["A"] != "1" || *after.ETag == *before.ETag {
 		t.Errorf("%+v, %v", after, err)
@@ -132,9 +117,7 @@ func TestABlobFromAURLHasTheSourcesPropertiesUnlessItSetsThem(t *testing.T) {
 	servicetest.Send(t, s, "PUT", "/c11/a?comp=appendblock", "", "x-ms-copy-source", from, "x-ms-source-range", "bytes=10-").Want(t, 416, "InvalidRange")
 	servicetest.Send(t, s, "PUT", "/c11/a?comp=appendblock", "", "x-ms-copy-source", from, "x-ms-source-range", "2-4").Want(t, 400, "InvalidHeaderValue")
 	servicetest.Send(t, s, "PUT", "/c11/a?comp=appendblock", "x", "x-ms-copy-source", from).Want(t, 400, "InvalidHeaderValue")
-	if a := servicetest.Send(t, s, "GET", "/c11/a", ""); a.Body != "234" {
-		t.Error(a.Body)
-	}
+	assert.Equal(t, servicetest.Send(t, s, "GET", "/c11/a", "").Body, "234")
 }
 
 func TestASignatureMayOverrideTheHeadersOfARead(t *testing.T) {

@@ -1,7 +1,6 @@
 package blob_test
 
 import (
-	"slices"
 	"testing"
 	"testing/synctest"
 
@@ -9,6 +8,7 @@ import (
 	sdk "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 func TestASnapshotKeepsWhatTheBlobWas(t *testing.T) {
@@ -18,20 +18,12 @@ func TestASnapshotKeepsWhatTheBlobWas(t *testing.T) {
 		b := ct.NewBlockBlobClient("b")
 		ids := make([]string, 3)
 		for i, text := range []string{"one", "two", "three"} {
-			if _, err := b.Upload(ctx, body(text), nil); err != nil {
-				t.Fatal(err)
-			}
-			s, err := b.CreateSnapshot(ctx, &sdk.CreateSnapshotOptions{Metadata: map[string]*string{"a": &text}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(b.Upload(ctx, body(text), nil)))
+			s := assert.Must(b.CreateSnapshot(ctx, &sdk.CreateSnapshotOptions{Metadata: map[string]*string{"a": &text}}))(t)
 			ids[i] = *s.Snapshot
 		}
 		at := func(id string) *sdk.Client {
-			c, err := ct.NewBlobClient("b").WithSnapshot(id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := assert.Must(ct.NewBlobClient("b").WithSnapshot(id))(t)
 			return c
 		}
 		for i, text := range []string{"one", "two", "three"} {
@@ -48,26 +40,14 @@ func TestASnapshotKeepsWhatTheBlobWas(t *testing.T) {
 		if _, err := b.StartCopyFromURL(ctx, at(ids[0]).URL(), nil); err != nil || read(t, b.BlobClient(), nil) != "one" {
 			t.Errorf("the first snapshot was not copied over the blob: %v", err)
 		}
-		if _, err := at(ids[1]).Delete(ctx, nil); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, assert.ErrorOf(at(ids[1]).Delete(ctx, nil)), nil)
 		_, err = at(ids[1]).GetProperties(ctx, nil)
 		wantCode(t, err, bloberror.BlobNotFound)
-		if got := listed(t, ct, 1); !slices.Equal(got, []string{"b " + ids[0], "b " + ids[2], "b "}) {
-			t.Errorf("listed %q", got)
-		}
-		if _, err := b.Delete(ctx, &sdk.DeleteOptions{DeleteSnapshots: to.Ptr(sdk.DeleteSnapshotsOptionTypeOnly)}); err != nil {
-			t.Error(err)
-		}
-		if got := listed(t, ct, 5); !slices.Equal(got, []string{"b "}) {
-			t.Errorf("listed %q", got)
-		}
-		if _, err := b.CreateSnapshot(ctx, nil); err != nil {
-			t.Error(err)
-		}
-		if _, err := b.Delete(ctx, &sdk.DeleteOptions{DeleteSnapshots: to.Ptr(sdk.DeleteSnapshotsOptionTypeInclude)}); err != nil {
-			t.Error(err)
-		}
+		assert.EqualSlices(t, listed(t, ct, 1), []string{"b " + ids[0], "b " + ids[2], "b "}, "listed")
+		assert.Equal(t, assert.ErrorOf(b.Delete(ctx, &sdk.DeleteOptions{DeleteSnapshots: to.Ptr(sdk.DeleteSnapshotsOptionTypeOnly)})), nil)
+		assert.EqualSlices(t, listed(t, ct, 5), []string{"b "}, "listed")
+		assert.Equal(t, assert.ErrorOf(b.CreateSnapshot(ctx, nil)), nil)
+		assert.Equal(t, assert.ErrorOf(b.Delete(ctx, &sdk.DeleteOptions{DeleteSnapshots: to.Ptr(sdk.DeleteSnapshotsOptionTypeInclude)})), nil)
 		if got := listed(t, ct, 5); len(got) > 0 {
 			t.Errorf("listed %q", got)
 		}
@@ -79,10 +59,7 @@ func listed(t *testing.T, ct *container.Client, page int32) []string {
 	t.Helper()
 	var all []string
 	for p := ct.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{MaxResults: &page, Include: container.ListBlobsInclude{Snapshots: true}}); p.More(); {
-		res, err := p.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		res := assert.Must(p.NextPage(t.Context()))(t)
 		if len(res.Segment.BlobItems) > int(page) {
 			t.Errorf("a page of %d", len(res.Segment.BlobItems))
 		}

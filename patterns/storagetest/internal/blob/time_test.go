@@ -11,27 +11,18 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/lease"
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 func TestSDKLeasesABlobUntilTheLeaseExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		b := newContainer(t).NewBlockBlobClient("b")
-		if _, err := b.Upload(ctx, body("1"), nil); err != nil {
-			t.Fatal(err)
-		}
-		l, err := lease.NewBlobClient(b, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := l.AcquireLease(ctx, 15, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(b.Upload(ctx, body("1"), nil)))
+		l := assert.Must(lease.NewBlobClient(b, nil))(t)
+		got := assert.Must(l.AcquireLease(ctx, 15, nil))(t)
 		other, err := lease.NewBlobClient(b, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		_, err = other.AcquireLease(ctx, 15, nil)
 		wantCode(t, err, bloberror.LeaseAlreadyPresent)
 		_, err = b.Upload(ctx, body("2"), nil)
@@ -41,16 +32,10 @@ func TestSDKLeasesABlobUntilTheLeaseExpires(t *testing.T) {
 		_, err = b.StageBlock(ctx, "AAAA", body("x"), nil)
 		wantCode(t, err, bloberror.LeaseIDMissing)
 		holder := &sdk.AccessConditions{LeaseAccessConditions: &sdk.LeaseAccessConditions{LeaseID: got.LeaseID}}
-		if _, err := b.Upload(ctx, body("2"), &blockblob.UploadOptions{AccessConditions: holder}); err != nil {
-			t.Error(err)
-		}
-		if read(t, b.BlobClient(), nil) != "2" {
-			t.Error("a read needs no lease")
-		}
+		assert.Equal(t, assert.ErrorOf(b.Upload(ctx, body("2"), &blockblob.UploadOptions{AccessConditions: holder})), nil)
+		assert.Equal(t, read(t, b.BlobClient(), nil), "2", "a read needs no lease")
 		time.Sleep(10 * time.Second)
-		if _, err := l.RenewLease(ctx, nil); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, assert.ErrorOf(l.RenewLease(ctx, nil)), nil)
 		time.Sleep(15*time.Second - time.Nanosecond)
 		_, err = b.SetMetadata(ctx, nil, nil)
 		wantCode(t, err, bloberror.LeaseIDMissing)
@@ -61,13 +46,9 @@ func TestSDKLeasesABlobUntilTheLeaseExpires(t *testing.T) {
 		}
 		_, err = b.Upload(ctx, body("3"), &blockblob.UploadOptions{AccessConditions: holder})
 		wantCode(t, err, bloberror.LeaseLost)
-		if _, err := l.RenewLease(ctx, nil); err != nil {
-			t.Errorf("an expired lease of an unchanged blob can be renewed: %v", err)
-		}
+		assert.Equal(t, assert.ErrorOf(l.RenewLease(ctx, nil)), nil, "an expired lease of an unchanged blob can be renewed")
 		time.Sleep(15 * time.Second)
-		if _, err := b.Upload(ctx, body("3"), nil); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, assert.ErrorOf(b.Upload(ctx, body("3"), nil)), nil)
 		_, err = l.RenewLease(ctx, nil)
 		wantCode(t, err, bloberror.LeaseIDMismatchWithLeaseOperation)
 	})
@@ -77,24 +58,14 @@ func TestSDKChangesBreaksAndReleasesALease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		b := newContainer(t).NewAppendBlobClient("b")
-		if _, err := b.Create(ctx, nil); err != nil {
-			t.Fatal(err)
-		}
-		l, err := lease.NewBlobClient(b, &lease.BlobClientOptions{LeaseID: to.Ptr(guid)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		before, err := b.GetProperties(ctx, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(b.Create(ctx, nil)))
+		l := assert.Must(lease.NewBlobClient(b, &lease.BlobClientOptions{LeaseID: to.Ptr(guid)}))(t)
+		before := assert.Must(b.GetProperties(ctx, nil))(t)
 		if got, err := l.AcquireLease(ctx, -1, nil); err != nil || *got.LeaseID != guid || *got.ETag != *before.ETag {
 			t.Fatalf("%+v, %v", got, err)
 		}
 		time.Sleep(24 * time.Hour)
-		if _, err := l.ChangeLease(ctx, "99999999-2222-3333-4444-555555555555", nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(l.ChangeLease(ctx, "99999999-2222-3333-4444-555555555555", nil)))
 		broke, err := l.BreakLease(ctx, &lease.BlobBreakOptions{BreakPeriod: to.Ptr[int32](20)})
 		if err != nil || *broke.LeaseTime != 20 {
 			t.Fatalf("%+v, %v", broke, err)
@@ -104,18 +75,10 @@ func TestSDKChangesBreaksAndReleasesALease(t *testing.T) {
 		_, err = l.RenewLease(ctx, nil)
 		wantCode(t, err, bloberror.LeaseIsBrokenAndCannotBeRenewed)
 		time.Sleep(20 * time.Second)
-		if _, err := b.AppendBlock(ctx, body("x"), nil); err != nil {
-			t.Error(err)
-		}
-		if _, err := l.AcquireLease(ctx, 60, nil); err != nil {
-			t.Error(err)
-		}
-		if _, err := l.ReleaseLease(ctx, nil); err != nil {
-			t.Error(err)
-		}
-		if _, err := b.AppendBlock(ctx, body("x"), nil); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, assert.ErrorOf(b.AppendBlock(ctx, body("x"), nil)), nil)
+		assert.Equal(t, assert.ErrorOf(l.AcquireLease(ctx, 60, nil)), nil)
+		assert.Equal(t, assert.ErrorOf(l.ReleaseLease(ctx, nil)), nil)
+		assert.Equal(t, assert.ErrorOf(b.AppendBlock(ctx, body("x"), nil)), nil)
 	})
 }
 
@@ -123,14 +86,9 @@ func TestSDKLeasesAContainerAgainstDeletion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		c := newContainer(t)
-		l, err := lease.NewContainerClient(c, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := assert.Must(lease.NewContainerClient(c, nil))(t)
 		got, err := l.AcquireLease(ctx, 60, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if _, err := c.NewBlockBlobClient("b").Upload(ctx, body("x"), nil); err != nil {
 			t.Errorf("the lease of a container does not keep blobs from being written: %v", err)
 		}
@@ -148,12 +106,8 @@ func TestTheNameOfADeletedContainerIsBlockedFor30Seconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		c := newContainer(t)
-		if _, err := c.NewBlockBlobClient("b").Upload(ctx, body("x"), nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.Delete(ctx, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(c.NewBlockBlobClient("b").Upload(ctx, body("x"), nil)))
+		assert.NoError(t, assert.ErrorOf(c.Delete(ctx, nil)))
 		_, err := c.NewBlobClient("b").GetProperties(ctx, nil)
 		if err == nil {
 			t.Error("a blob outlives its container")
@@ -162,9 +116,7 @@ func TestTheNameOfADeletedContainerIsBlockedFor30Seconds(t *testing.T) {
 		_, err = c.Create(ctx, nil)
 		wantCode(t, err, bloberror.ContainerBeingDeleted)
 		time.Sleep(time.Nanosecond)
-		if _, err := c.Create(ctx, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(c.Create(ctx, nil)))
 		p, err := c.NewListBlobsFlatPager(nil).NextPage(ctx)
 		if err != nil || len(p.Segment.BlobItems) != 0 {
 			t.Errorf("the new container contains %d blobs, %v", len(p.Segment.BlobItems), err)
@@ -180,26 +132,18 @@ func TestUncommittedBlocksAreDroppedAWeekAfterTheLast(t *testing.T) {
 		uncommitted := func() int {
 			t.Helper()
 			p, err := c.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{Include: container.ListBlobsInclude{UncommittedBlobs: true}}).NextPage(ctx)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			return len(p.Segment.BlobItems)
 		}
-		if _, err := b.StageBlock(ctx, "AAAA", body("a"), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(b.StageBlock(ctx, "AAAA", body("a"), nil)))
 		time.Sleep(6 * 24 * time.Hour)
-		if _, err := b.StageBlock(ctx, "BBBB", body("b"), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(b.StageBlock(ctx, "BBBB", body("b"), nil)))
 		time.Sleep(7*24*time.Hour - time.Nanosecond)
 		if list, err := b.GetBlockList(ctx, blockblob.BlockListTypeUncommitted, nil); err != nil || len(list.UncommittedBlocks) != 2 || uncommitted() != 1 {
 			t.Errorf("%+v, %v", list.BlockList, err)
 		}
 		time.Sleep(time.Nanosecond)
-		if n := uncommitted(); n != 0 {
-			t.Errorf("%d uncommitted blobs are listed", n)
-		}
+		assert.Equal(t, uncommitted(), 0, "uncommitted blobs are listed")
 		_, err := b.GetBlockList(ctx, blockblob.BlockListTypeUncommitted, nil)
 		wantCode(t, err, bloberror.BlobNotFound)
 	})

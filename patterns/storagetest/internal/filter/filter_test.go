@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/filter"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -82,9 +83,7 @@ func TestFiltersMatchTheSameRowsAsInPackageQuery(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		want := draw(t, 4)
 		got, err := filter.Parse(want.String())
-		if err != nil {
-			t.Fatalf("%s: %v", want, err)
-		}
+		assert.NoError(t, err, want)
 		for range 20 {
 			row := both{query.Values{}, map[string]filter.Value{}}
 			row.set("PartitionKey", rapid.SampledFrom([]string{"", "5", "a"}).Draw(t, "pk"))

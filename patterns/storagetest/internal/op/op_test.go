@@ -1,6 +1,7 @@
 package op
 
 import (
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -10,29 +11,21 @@ import (
 )
 
 func TestEveryOperationIsInTheTable(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "op.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := assert.Must(parser.ParseFile(token.NewFileSet(), "op.go", nil, 0))(t)
 	names := 0
 	ast.Inspect(file, func(n ast.Node) bool {
 		spec, ok := n.(*ast.ValueSpec)
 		if !ok || spec.Type == nil || spec.Type.(*ast.Ident).Name != "Op" {
 			return true
 		}
-		name, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		name := assert.Must(strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value))(t)
 		names++
 		if _, ok := table[Op(name)]; !ok || !Named(name) {
 			t.Errorf("%s is not in the table", name)
 		}
 		return true
 	})
-	if names != len(table) {
-		t.Errorf("%d constants, %d entries", names, len(table))
-	}
+	assert.Equal(t, names, len(table), "constants", "entries")
 }
 
 func TestAReadOnlyOperationHasTheNameOfARead(t *testing.T) {
@@ -45,9 +38,7 @@ func TestAReadOnlyOperationHasTheNameOfARead(t *testing.T) {
 		default:
 			reads = false
 		}
-		if o.ReadOnly() != reads {
-			t.Errorf("%s: %v", o, o.ReadOnly())
-		}
+		assert.Equal(t, o.ReadOnly(), reads, o)
 	}
 }
 
@@ -74,9 +65,7 @@ func TestPatternsMatchOperations(t *testing.T) {
 		"*": true, "Table.*": true, "Blob.Put*": true, "Table.Insert": true, "Unknown": true,
 		"": false, "[": false, "Tabel.Insert": false, "table.insert": false, "Table": false, "Blob.*Message": false,
 	} {
-		if Named(pattern) != named {
-			t.Errorf("Named(%q) is %v", pattern, !named)
-		}
+		assert.Equal(t, Named(pattern), named, "Named", pattern, "is", !named)
 	}
 	if !TableInsert.Matches("*.Insert") || TableInsert.Matches("Queue.*") || Other(Blob) != BlobOther || Other("") != Unknown {
 		t.Error("wrong match")

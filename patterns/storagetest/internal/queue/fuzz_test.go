@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/servicetest"
 )
 
@@ -112,13 +113,9 @@ func TestConcurrentGetsReturnEachMessageOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	if len(seen) != each*workers {
-		t.Errorf("%d of %d messages were received", len(seen), each*workers)
-	}
+	assert.Equal(t, len(seen), each*workers, "of", "messages were received")
 	for id, n := range seen {
-		if n != 1 {
-			t.Errorf("%s was received %d times", id, n)
-		}
+		assert.Equal(t, n, 1, id, "was received", "times")
 	}
 }
 

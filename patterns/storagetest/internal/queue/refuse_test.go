@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/queue"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/servicetest"
@@ -174,9 +175,7 @@ func TestValuesAtTheLimitsAreAccepted(t *testing.T) {
 func TestMarkupIsRemovedFromAText(t *testing.T) {
 	s := service(t)
 	servicetest.Send(t, s, "POST", "/queue1/messages", text("a<b>c</b>&lt;d&gt;"))
-	if a := servicetest.Send(t, s, "GET", "/queue1/messages", ""); !strings.Contains(a.Body, "<MessageText>ac&lt;d&gt;</MessageText>") {
-		t.Error(a.Body)
-	}
+	assert.Contains(t, servicetest.Send(t, s, "GET", "/queue1/messages", "").Body, "<MessageText>ac&lt;d&gt;</MessageText>")
 }
 
 func TestPoliciesCanBeRead(t *testing.T) {

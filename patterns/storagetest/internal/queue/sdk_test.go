@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/queueerror"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/queue"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/servicetest"
@@ -29,9 +30,7 @@ func clientOf(t *testing.T, s http.Handler) *azqueue.ServiceClient {
 			Retry:     policy.RetryOptions{MaxRetries: -1},
 		},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return c
 }
 
@@ -54,9 +53,7 @@ func TestSDKCreatesListsAndDescribesQueues(t *testing.T) {
 	c := newClient(t)
 	meta := map[string]*string{"Owner": to.Ptr("me")}
 	for _, name := range []string{"bbb", "aaa", "abc"} {
-		if _, err := c.CreateQueue(t.Context(), name, &azqueue.CreateOptions{Metadata: meta}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(c.CreateQueue(t.Context(), name, &azqueue.CreateOptions{Metadata: meta})))
 	}
 	if _, err := c.CreateQueue(t.Context(), "aaa", &azqueue.CreateOptions{Metadata: meta}); err != nil {
 		t.Errorf("create again with the same metadata: %v", err)
@@ -70,10 +67,7 @@ func TestSDKCreatesListsAndDescribesQueues(t *testing.T) {
 		Include: azqueue.ListQueuesInclude{Metadata: true}, MaxResults: to.Ptr[int32](1), Prefix: to.Ptr("a"),
 	})
 	for pager.More() {
-		page, err := pager.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := assert.Must(pager.NextPage(t.Context()))(t)
 		pages++
 		for _, q := range page.Queues {
 			names = append(names, *q.Name+"/"+*q.Metadata["owner"])
@@ -84,9 +78,7 @@ func TestSDKCreatesListsAndDescribesQueues(t *testing.T) {
 	}
 
 	q := c.NewQueueClient("bbb")
-	if _, err := q.SetMetadata(t.Context(), &azqueue.SetMetadataOptions{Metadata: map[string]*string{"a": to.Ptr("1")}}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(q.SetMetadata(t.Context(), &azqueue.SetMetadataOptions{Metadata: map[string]*string{"a": to.Ptr("1")}})))
 	props, err := q.GetProperties(t.Context(), nil)
 	if err != nil || *props.ApproximateMessagesCount != 0 {
 		t.Fatalf("%+v, %v", props, err)
@@ -100,10 +92,7 @@ func TestSDKPutsGetsUpdatesAndDeletesAMessage(t *testing.T) {
 	q := newQueue(t)
 	ctx := t.Context()
 	text := "a <b> & \r\n\t\"c\" \U0001F600"
-	put, err := q.EnqueueMessage(ctx, text, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	put := assert.Must(q.EnqueueMessage(ctx, text, nil))(t)
 	peeked, err := q.PeekMessage(ctx, nil)
 	if err != nil || len(peeked.Messages) != 1 || *peeked.Messages[0].MessageText != text || *peeked.Messages[0].DequeueCount != 0 {
 		t.Fatalf("peek %+v, %v", peeked.Messages, err)
@@ -132,9 +121,7 @@ func TestSDKPutsGetsUpdatesAndDeletesAMessage(t *testing.T) {
 	if err != nil || len(peeked.Messages) != 1 || *peeked.Messages[0].MessageText != "" {
 		t.Fatalf("after an empty update: %+v, %v", peeked.Messages, err)
 	}
-	if _, err := q.DeleteMessage(ctx, *m.MessageID, *up.PopReceipt, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(q.DeleteMessage(ctx, *m.MessageID, *up.PopReceipt, nil)))
 	_, err = q.DeleteMessage(ctx, *m.MessageID, *up.PopReceipt, nil)
 	wantCode(t, err, queueerror.MessageNotFound)
 }
@@ -142,16 +129,12 @@ func TestSDKPutsGetsUpdatesAndDeletesAMessage(t *testing.T) {
 func TestSDKReadsAndWritesPoliciesAndSettings(t *testing.T) {
 	c := newClient(t)
 	q := c.NewQueueClient("queue1")
-	if _, err := q.Create(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(q.Create(t.Context(), nil)))
 	perm := azqueue.AccessPolicyPermission{Read: true, Process: true}
 	_, err := q.SetAccessPolicy(t.Context(), &azqueue.SetAccessPolicyOptions{QueueACL: []*azqueue.SignedIdentifier{
 		{ID: to.Ptr("one"), AccessPolicy: &azqueue.AccessPolicy{Permission: to.Ptr(perm.String())}},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	acl, err := q.GetAccessPolicy(t.Context(), nil)
 	if err != nil || len(acl.SignedIdentifiers) != 1 || *acl.SignedIdentifiers[0].AccessPolicy.Permission != "rp" {
 		t.Errorf("%+v, %v", acl.SignedIdentifiers, err)
@@ -160,9 +143,7 @@ func TestSDKReadsAndWritesPoliciesAndSettings(t *testing.T) {
 		Enabled: to.Ptr(true), IncludeAPIs: to.Ptr(true), Version: to.Ptr("1.0"),
 		RetentionPolicy: &azqueue.RetentionPolicy{Enabled: to.Ptr(true), Days: to.Ptr[int32](7)},
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	props, err := c.GetServiceProperties(t.Context(), nil)
 	if err != nil || !*props.HourMetrics.Enabled || *props.MinuteMetrics.Enabled || *props.HourMetrics.RetentionPolicy.Days != 7 {
 		t.Errorf("%+v, %v", props, err)

@@ -1,7 +1,6 @@
 package queue_test
 
 import (
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,16 +9,14 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/queueerror"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/servicetest"
 )
 
 // texts gets up to n messages and returns their texts.
 func texts(t *testing.T, q *azqueue.QueueClient, n, hide int32) []string {
 	t.Helper()
-	r, err := q.DequeueMessages(t.Context(), &azqueue.DequeueMessagesOptions{NumberOfMessages: &n, VisibilityTimeout: &hide})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(q.DequeueMessages(t.Context(), &azqueue.DequeueMessagesOptions{NumberOfMessages: &n, VisibilityTimeout: &hide}))(t)
 	var list []string
 	for _, m := range r.Messages {
 		list = append(list, *m.MessageText)
@@ -29,10 +26,7 @@ func texts(t *testing.T, q *azqueue.QueueClient, n, hide int32) []string {
 
 func put(t *testing.T, q *azqueue.QueueClient, text string, o *azqueue.EnqueueMessageOptions) *azqueue.EnqueuedMessage {
 	t.Helper()
-	r, err := q.EnqueueMessage(t.Context(), text, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(q.EnqueueMessage(t.Context(), text, o))(t)
 	return r.Messages[0]
 }
 
@@ -41,17 +35,13 @@ func TestAMessageReappearsWhenItsVisibilityTimeoutEnds(t *testing.T) {
 		q := newQueue(t)
 		put(t, q, "late", &azqueue.EnqueueMessageOptions{VisibilityTimeout: to.Ptr[int32](10)})
 		put(t, q, "now", nil)
-		if got := texts(t, q, 32, 30); !slices.Equal(got, []string{"now"}) {
-			t.Errorf("immediately: %v", got)
-		}
+		assert.EqualSlices(t, texts(t, q, 32, 30), []string{"now"}, "immediately")
 		time.Sleep(10*time.Second - time.Nanosecond)
 		if got := texts(t, q, 32, 30); got != nil {
 			t.Errorf("just before 10 s: %v", got)
 		}
 		time.Sleep(time.Nanosecond)
-		if got := texts(t, q, 32, 60); !slices.Equal(got, []string{"late"}) {
-			t.Errorf("at 10 s: %v", got)
-		}
+		assert.EqualSlices(t, texts(t, q, 32, 60), []string{"late"}, "at 10 s")
 		time.Sleep(20 * time.Second)
 		r, err := q.DequeueMessage(t.Context(), nil)
 		if err != nil || len(r.Messages) != 1 || *r.Messages[0].MessageText != "now" || *r.Messages[0].DequeueCount != 2 {
@@ -64,19 +54,12 @@ func TestAReceiptIsValidUntilTheMessageIsReceivedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(t)
 		put(t, q, "a", nil)
-		first, err := q.DequeueMessage(t.Context(), &azqueue.DequeueMessageOptions{VisibilityTimeout: to.Ptr[int32](1)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := assert.Must(q.DequeueMessage(t.Context(), &azqueue.DequeueMessageOptions{VisibilityTimeout: to.Ptr[int32](1)}))(t)
 		time.Sleep(time.Hour) // visible again, but not received
 		m := first.Messages[0]
 		up, err := q.UpdateMessage(t.Context(), *m.MessageID, *m.PopReceipt, "b", &azqueue.UpdateMessageOptions{VisibilityTimeout: to.Ptr[int32](0)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := texts(t, q, 1, 30); !slices.Equal(got, []string{"b"}) {
-			t.Errorf("got %v", got)
-		}
+		assert.NoError(t, err)
+		assert.EqualSlices(t, texts(t, q, 1, 30), []string{"b"})
 		_, err = q.DeleteMessage(t.Context(), *m.MessageID, *up.PopReceipt, nil)
 		wantCode(t, err, queueerror.PopReceiptMismatch)
 	})
@@ -120,18 +103,14 @@ func TestTheNameOfADeletedQueueIsBlockedFor30Seconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := newQueue(t)
 		put(t, q, "a", nil)
-		if _, err := q.Delete(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(q.Delete(t.Context(), nil)))
 		_, err := q.GetProperties(t.Context(), nil)
 		wantCode(t, err, queueerror.QueueNotFound)
 		time.Sleep(30*time.Second - time.Nanosecond)
 		_, err = q.Create(t.Context(), nil)
 		wantCode(t, err, queueerror.QueueBeingDeleted)
 		time.Sleep(time.Nanosecond)
-		if _, err := q.Create(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(q.Create(t.Context(), nil)))
 		if got := texts(t, q, 32, 30); got != nil {
 			t.Errorf("the new queue contains %v", got)
 		}
@@ -145,16 +124,12 @@ func TestMessagesAreReturnedInOrderAndClearRemovesAll(t *testing.T) {
 		put(t, q, string(r), nil)
 		want = append(want, string(r))
 	}
-	if got := texts(t, q, 32, 30); !slices.Equal(got, want[:32]) {
-		t.Errorf("got %v", got)
-	}
+	assert.EqualSlices(t, texts(t, q, 32, 30), want[:32])
 	peeked, err := q.PeekMessages(t.Context(), &azqueue.PeekMessagesOptions{NumberOfMessages: to.Ptr[int32](32)})
 	if err != nil || len(peeked.Messages) != 4 {
 		t.Errorf("peeked %d, %v", len(peeked.Messages), err)
 	}
-	if _, err := q.ClearMessages(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(q.ClearMessages(t.Context(), nil)))
 	p, err := q.GetProperties(t.Context(), nil)
 	if err != nil || *p.ApproximateMessagesCount != 0 {
 		t.Errorf("%d left, %v", *p.ApproximateMessagesCount, err)

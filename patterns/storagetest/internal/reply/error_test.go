@@ -3,6 +3,7 @@ package reply
 import (
 	"encoding/json"
 	"encoding/xml"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"regexp"
 	"testing"
 	"time"
@@ -17,9 +18,7 @@ func TestErrorBodiesAreWellFormed(t *testing.T) {
 			Message struct{ Value string }
 		} `json:"odata.error"`
 	}
-	if err := json.Unmarshal(ODataError("A", message, "id", now), &odata); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(ODataError("A", message, "id", now), &odata))
 	if want := message + "\nRequestId:id\nTime:2026-01-02T03:04:05.0000006Z"; odata.Error.Code != "A" || odata.Error.Message.Value != want {
 		t.Errorf("%+v", odata)
 	}

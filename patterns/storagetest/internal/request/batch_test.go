@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 )
@@ -14,9 +15,7 @@ import (
 func batch(t *testing.T, contentType, body string) *request.Request {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://127.0.0.1:10002/devstoreaccount1/$batch", strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	req.Header.Set("Content-Type", contentType)
 	r, _ := new(request.Parser).Parse(req)
 	return r
@@ -42,9 +41,7 @@ func TestTheOperationsOfABatchAreParsedAsRequests(t *testing.T) {
 	for i, part := range r.Batch.Parts {
 		got = append(got, fmt.Sprint(r.Batch.IDs[i], " ", part.Op, " ", part.Refusal == nil))
 	}
-	if want := "[0 Table.Insert true 1 Table.Merge true 2 Table.Delete true 3 Table.Other false 4 Table.Other false]"; fmt.Sprint(got) != want {
-		t.Errorf("%v, want %s", got, want)
-	}
+	assert.Equal(t, fmt.Sprint(got), "[0 Table.Insert true 1 Table.Merge true 2 Table.Delete true 3 Table.Other false 4 Table.Other false]", got)
 }
 
 func TestAMalformedBatchIsParsedAsABatch(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
 )
 
@@ -69,10 +70,7 @@ func TestABodyThatWasReadIsSentCompletely(t *testing.T) {
 		{strings.NewReader(entity), MaxTableBody + 1, nil},
 		{iotest.TimeoutReader(iotest.OneByteReader(strings.NewReader(entity))), -1, iotest.ErrTimeout},
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://acct.table.core.windows.net/People", sent.body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := assert.Must(http.NewRequestWithContext(t.Context(), http.MethodPost, "https://acct.table.core.windows.net/People", sent.body))(t)
 		req.ContentLength = sent.length
 		_, out := new(Parser).Parse(req)
 		if b, err := io.ReadAll(out.Body); err != sent.err || err == nil && !strings.HasPrefix(string(b), entity) {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
@@ -77,10 +78,7 @@ func TestARequestHasTheOperationOfItsMethodAndAddress(t *testing.T) {
 	values := map[string]string{"If-Match": "*", "X-Http-Method": "MERGE", "X-Ms-Copy-Source": "https://x", "User-Agent": "azsdk-go-aztables/v1.4.1"}
 	for _, tt := range tests {
 		parser := request.Parser{Services: map[string]op.Service{"127.0.0.1:4711": op.Blob}}
-		req, err := http.NewRequestWithContext(t.Context(), tt.method, tt.url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := assert.Must(http.NewRequestWithContext(t.Context(), tt.method, tt.url, nil))(t)
 		if tt.header != "" {
 			req.Header.Set(tt.header, values[tt.header])
 		}
@@ -109,10 +107,7 @@ func TestTheAccountIsInTheHostOrInThePath(t *testing.T) {
 		{"http://other.table.example/acct/T", "acct", "T", "http://other.table.example/acct"},
 		{"http://other.table.example/T", "other", "T", "http://other.table.example"},
 	} {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, tt.address, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := assert.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, tt.address, nil))(t)
 		parser := request.Parser{Account: "acct"}
 		if r, _ := parser.Parse(req); r.Account != tt.account || r.Path != tt.path || r.Base != tt.base {
 			t.Errorf("%s: %q %q %q", tt.address, r.Account, r.Path, r.Base)
@@ -121,19 +116,13 @@ func TestTheAccountIsInTheHostOrInThePath(t *testing.T) {
 }
 
 func TestAParsedRequestBelongsToOneHTTPRequest(t *testing.T) {
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://acct.table.core.windows.net/People()", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := assert.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, "https://acct.table.core.windows.net/People()", nil))(t)
 	r, _ := new(request.Parser).Parse(req)
 	bound := request.Bind(req, r)
 	if got := request.From(bound); got == nil || got.Op != op.TableQuery || got.Result != r.Result {
 		t.Errorf("bound: %+v", got)
 	}
-	other, err := http.NewRequestWithContext(bound.Context(), http.MethodGet, "https://acct.table.core.windows.net/Others()", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := assert.Must(http.NewRequestWithContext(bound.Context(), http.MethodGet, "https://acct.table.core.windows.net/Others()", nil))(t)
 	if request.From(req) != nil || request.From(other) != nil {
 		t.Error("another request has the parsed value")
 	}

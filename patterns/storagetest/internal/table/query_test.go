@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 )
 
@@ -132,9 +133,7 @@ func TestSelectReturnsNullForMissingProperties(t *testing.T) {
 	a := newAPI(t)
 	a.put("p", "r", `"A":1,"L@odata.type":"Edm.Int64","L":"5"`)
 	got := a.do("GET", "/T12()?$select=RowKey,L,Missing", "", "Accept: application/json;odata=nometadata")
-	if got.body != `{"value":[{"RowKey":"r","L":"5","Missing":null}]}` {
-		t.Errorf("%s", got.body)
-	}
+	assert.Equal(t, got.body, `{"value":[{"RowKey":"r","L":"5","Missing":null}]}`)
 	got = a.do("GET", "/T12"+address2("p", "r")+"?$select=L,Missing,Timestamp", "")
 	if !strings.Contains(got.body, `"L@odata.type":"Edm.Int64","L":"5","Missing":null,"Timestamp":"2`) || !json.Valid([]byte(got.body)) {
 		t.Errorf("%s", got.body)
@@ -171,9 +170,7 @@ func TestShortPagesReturnTheSameRows(t *testing.T) {
 	for _, shape := range []request.Page{{Rows: 1}, {Rows: 3}, {Scan: 1}, {Scan: 4}, {Boundary: true}, {Rows: 2, Scan: 5, Boundary: true}} {
 		a.s.page = shape
 		got, pages := a.all(query)
-		if !slices.Equal(got, want) {
-			t.Errorf("%+v: %v", shape, got)
-		}
+		assert.EqualSlices(t, got, want, shape)
 		if pages < 5 {
 			t.Errorf("%+v made %d pages", shape, pages)
 		}
@@ -192,7 +189,5 @@ func TestATokenIsAPositionEvenIfRowsChange(t *testing.T) {
 	a.put("p1", "r11", "")
 	a.put("p0", "r9", "")
 	got, _ := a.rows(a.do("GET", "/T12()?$top=2"+next, ""))
-	if !slices.Equal(got, []string{"r11", "r2"}) {
-		t.Errorf("%v", got)
-	}
+	assert.EqualSlices(t, got, []string{"r11", "r2"})
 }

@@ -14,6 +14,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/filter"
 )
 
@@ -130,9 +131,7 @@ func membersOf(tb rapid.TB, text string) []member {
 	d.UseNumber()
 	token := func() json.Token {
 		v, err := d.Token()
-		if err != nil {
-			tb.Fatalf("%v in %s", err, text)
-		}
+		assert.NoError(tb, err, "in", text)
 		return v
 	}
 	token() // the brace
@@ -258,9 +257,7 @@ func TestRowsOfAnyPropertiesAreReturnedAsTheyWereWritten(t *testing.T) {
 		}
 		for _, text := range page.Value {
 			var r struct{ RowKey string }
-			if err := json.Unmarshal(text, &r); err != nil {
-				rt.Fatal(err)
-			}
+			assert.NoError(rt, json.Unmarshal(text, &r))
 			m[r.RowKey].check(rt, r.RowKey, string(text), l)
 		}
 	})
@@ -279,9 +276,7 @@ func TestATableSharesALimitedNumberOfShapes(t *testing.T) {
 	for i := range 2 * maxShapes {
 		tb.newRow("p", "c", 0, []property{{fmt.Sprint("C", i), float(1)}})
 	}
-	if len(tb.shapes) != maxShapes {
-		t.Errorf("%d shapes, want %d", len(tb.shapes), maxShapes)
-	}
+	assert.Equal(t, len(tb.shapes), maxShapes, "shapes")
 }
 
 func TestEveryRowOfAPageHasItsOwnTimestamp(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/xmlservice"
 )
@@ -38,9 +39,7 @@ func TestTableNamesAreCheckedByTheRules(t *testing.T) {
 	}
 	a.want(409, "TableAlreadyExists", a.do("POST", "/Tables", `{"TableName":"ABC"}`))
 	p := a.want(204, "", a.do("POST", "/Tables", `{"TableName":"quiet"}`, "Prefer: return-no-content"))
-	if p.Header.Get("Preference-Applied") != "return-no-content" {
-		t.Errorf("%v", p.Header)
-	}
+	assert.Equal(t, p.Header.Get("Preference-Applied"), "return-no-content", p.Header)
 }
 
 func TestATableNameMatchesInAnyCaseAndKeepsItsCase(t *testing.T) {
@@ -48,9 +47,7 @@ func TestATableNameMatchesInAnyCaseAndKeepsItsCase(t *testing.T) {
 	a.put("p", "r", "")
 	a.want(200, "", a.do("GET", "/t12"+address2("p", "r"), ""))
 	p := a.want(200, "", a.do("GET", "/Tables('t12')", ""))
-	if !strings.Contains(p.body, `"TableName":"T12"`) {
-		t.Errorf("%s", p.body)
-	}
+	assert.Contains(t, p.body, `"TableName":"T12"`)
 	a.want(404, "ResourceNotFound", a.do("GET", "/Tables('none')", ""))
 	a.want(404, "ResourceNotFound", a.do("DELETE", "/Tables('none')", ""))
 }
@@ -70,14 +67,10 @@ func TestTablesAreListedByNameInPages(t *testing.T) {
 					ID        string `json:"odata.id"`
 				}
 			}
-			if err := json.Unmarshal([]byte(p.body), &page); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, json.Unmarshal([]byte(p.body), &page))
 			for _, v := range page.Value {
 				names = append(names, v.TableName)
-				if want := "http://acct.table.example/Tables('" + v.TableName + "')"; v.ID != want {
-					t.Errorf("id %s, want %s", v.ID, want)
-				}
+				assert.Equal(t, v.ID, "http://acct.table.example/Tables('"+v.TableName+"')", "id")
 			}
 			pages++
 			token := p.Header.Get("x-ms-continuation-NextTableName")
@@ -184,9 +177,7 @@ func TestServicePropertiesAreReturned(t *testing.T) {
 	a.want(202, "", a.do("PUT", at, doc("<Cors>"+rule+"</Cors>")))
 	p := a.want(200, "", a.do("GET", at, ""))
 	for _, part := range []string{logging, "<HourMetrics><Version>1.0</Version><Enabled>false</Enabled>", "<Cors>" + rule + "</Cors>"} {
-		if !strings.Contains(p.body, part) {
-			t.Errorf("%s is not in %s", part, p.body)
-		}
+		assert.Contains(t, p.body, part, "is not in")
 	}
 	a.want(400, "InvalidXmlDocument", a.do("PUT", at, doc("<Cors>"+strings.Repeat(rule, 6)+"</Cors>")))
 	a.want(400, "InvalidXmlDocument", a.do("PUT", at, "<x>"))

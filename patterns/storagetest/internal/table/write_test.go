@@ -2,6 +2,7 @@ package table
 
 import (
 	"encoding/json"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"strings"
 	"testing"
 	"time"
@@ -55,9 +56,7 @@ func TestAMergeKeepsOtherPropertiesAndAReplaceRemovesThem(t *testing.T) {
 	a.put("p", "r", `"A":1,"B":2`)
 	a.want(204, "", a.do("PATCH", at, `{"B":null,"C":3}`, "If-Match: *"))
 	got := a.do("GET", at, "")
-	if !strings.Contains(got.body, `"A":1,"B":2,"C":3}`) {
-		t.Errorf("after merge: %s", got.body)
-	}
+	assert.Contains(t, got.body, `"A":1,"B":2,"C":3}`, "after merge")
 	a.want(204, "", a.do("PUT", at, `{"C":4}`, "If-Match: "+got.Header.Get("ETag")))
 	got = a.do("GET", at, "")
 	if !strings.HasSuffix(got.body, `Z","C":4}`) {
@@ -90,9 +89,7 @@ func TestAnInsertReturnsTheEntityUnlessTheRequestPrefersNot(t *testing.T) {
 	if !strings.Contains(p.body, `"A":1}`) || p.Header.Get("Preference-Applied") != "" {
 		t.Errorf("%v %s", p.Header, p.body)
 	}
-	if got := p.Header.Get("Location"); got != "http://acct.table.example/T12(PartitionKey='o''n',RowKey='a%20b')" {
-		t.Errorf("Location %s", got)
-	}
+	assert.Equal(t, p.Header.Get("Location"), "http://acct.table.example/T12(PartitionKey='o''n',RowKey='a%20b')", "Location")
 	a.want(409, "EntityAlreadyExists", a.do("POST", "/T12", body))
 	p = a.want(204, "", a.do("POST", "/T12", `{"PartitionKey":"p","RowKey":"r"}`, "Prefer: return-no-content"))
 	if p.body != "" || p.Header.Get("Preference-Applied") != "return-no-content" || p.Header.Get("ETag") == "" {
@@ -107,9 +104,7 @@ func TestETagsAndTimestampsAgreeToTheLastDigitAndIncrease(t *testing.T) {
 	for range 1000 {
 		last = a.put("p", "r", `"A":1`).Header.Get("ETag")
 		var row struct{ Timestamp string }
-		if err := json.Unmarshal([]byte(a.do("GET", "/T12(PartitionKey='p',RowKey='r')", "").body), &row); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, json.Unmarshal([]byte(a.do("GET", "/T12(PartitionKey='p',RowKey='r')", "").body), &row))
 		if last != `W/"datetime'`+strings.ReplaceAll(row.Timestamp, ":", "%3A")+`'"` {
 			t.Fatalf("the ETag is %s, the Timestamp %s", last, row.Timestamp)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 )
@@ -45,9 +46,7 @@ func TestAParserReturnsTextAndAttributes(t *testing.T) {
 			T    string `xml:"t"`
 			None *string
 		}
-		if err := xml.Unmarshal(x.buf, &got); err != nil {
-			t.Fatalf("%q: %v", x.buf, err)
-		}
+		assert.NoError(t, xml.Unmarshal(x.buf, &got), x.buf)
 		want := strings.Map(func(r rune) rune {
 			if !reply.LegalXML(r) {
 				return '\uFFFD'
@@ -82,9 +81,7 @@ func FuzzParseXML(f *testing.F) {
 		if e != nil {
 			return
 		}
-		if err := xml.Unmarshal(body, new(struct{ XMLName xml.Name })); err != nil {
-			t.Errorf("accepted an invalid document: %v", err)
-		}
+		assert.Equal(t, xml.Unmarshal(body, new(struct{ XMLName xml.Name })), nil, "accepted an invalid document")
 	})
 }
 
@@ -162,12 +159,8 @@ func TestEveryReplyContainsTheIDsOfItsRequest(t *testing.T) {
 
 func TestEndpointIsTheAddressThatTheClientUsed(t *testing.T) {
 	c, _ := call(t, "GET", "/", nil)
-	if got := c.Endpoint(); got != "https://account.example/" {
-		t.Error(got)
-	}
+	assert.Equal(t, c.Endpoint(), "https://account.example/")
 	c, _ = call(t, "GET", "/", nil)
 	c.Base = "http://127.0.0.1:10000/account"
-	if got := c.Endpoint(); got != "http://127.0.0.1:10000/account/" {
-		t.Error(got)
-	}
+	assert.Equal(t, c.Endpoint(), "http://127.0.0.1:10000/account/")
 }
