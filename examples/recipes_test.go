@@ -8,8 +8,10 @@ import (
 	"go/token"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -41,6 +43,7 @@ type recipe struct {
 	doc     string // what the command does, and its problem: the first two paragraphs of its comment
 	imports []string
 	lines   int
+	bound   []string // what keeps its functions from being copied: see bound
 	output  string
 }
 
@@ -62,7 +65,7 @@ func read(t *testing.T, folder string) recipe {
 	}
 	summary := strings.TrimPrefix(paragraphs[0], command)
 	summary = strings.ToUpper(summary[:1]) + summary[1:] + "\n\n" + paragraphs[1]
-	r := recipe{doc: summary, lines: fset.File(program.Pos()).LineCount()}
+	r := recipe{doc: summary, lines: fset.File(program.Pos()).LineCount(), bound: bound(program)}
 	for _, spec := range program.Imports {
 		r.imports = append(r.imports, strings.Trim(spec.Path.Value, `"`))
 	}
@@ -80,11 +83,82 @@ func TestARecipeIsOneShortFileWithoutHelpers(t *testing.T) {
 		if r.lines >= 150 {
 			t.Errorf("%s has %d lines", listed.folder, r.lines)
 		}
-		for _, path := range r.imports {
-			if strings.Contains(path, "internal/") {
-				t.Errorf("%s imports %s, which another module cannot import", listed.folder, path)
+		for _, imported := range r.imports {
+			if strings.Contains(imported, "internal/") {
+				t.Errorf("%s imports %s, which another module cannot import", listed.folder, imported)
 			}
 		}
+		if len(r.bound) > 0 {
+			t.Errorf("%s: only main may know the account or print, not %v", listed.folder, r.bound)
+		}
+	}
+}
+
+// bound returns what a file uses outside of main of the account and to print: with it, a function cannot be copied into a
+// service as it is.
+func bound(file *ast.File) (uses []string) {
+	paths := make(map[string]string) // by the names of the imports
+	for _, spec := range file.Imports {
+		imported := strings.Trim(spec.Path.Value, `"`)
+		name := path.Base(imported)
+		if spec.Name != nil {
+			name = spec.Name.Name
+		}
+		paths[name] = imported
+	}
+	for _, declaration := range file.Decls {
+		if f, ok := declaration.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "main" {
+			continue
+		}
+		ast.Inspect(declaration, func(n ast.Node) bool {
+			selector, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			if of, ok := selector.X.(*ast.Ident); ok {
+				use := path.Base(paths[of.Name]) + "." + selector.Sel.Name
+				if forbidden.MatchString(use) {
+					uses = append(uses, use)
+				}
+			}
+			return true
+		})
+	}
+	return uses
+}
+
+var forbidden = regexp.MustCompile(`^(storagetest|log|slog)\.|^fmt\.(Print|Fprint)|^os\.Std`)
+
+func TestWhatIsBoundIsFound(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "planted.go", `package main
+
+import (
+	"fmt"
+	"log"
+	"os"
+	st "github.com/azpatterns/azpatterns/patterns/storagetest"
+)
+
+type steps struct{ acct *st.Account }
+
+var show = func(step string) { fmt.Println(step) }
+
+func (steps) main() { log.Print("a method is not the main of the program") }
+
+func step(ctx context.Context) error {
+	acct := st.Start(nil)
+	fmt.Fprintf(os.Stderr, "%v", acct)
+	return fmt.Errorf("%w: %s", err, fmt.Sprint(acct))
+}
+
+func main() { fmt.Println(st.Start(nil)) }
+`, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"storagetest.Account", "fmt.Println", "log.Print", "storagetest.Start", "fmt.Fprintf", "os.Stderr"}
+	if got := bound(file); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
 

@@ -18,9 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log"
-	"os"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -40,98 +38,106 @@ type Claim struct {
 	Amount float64
 }
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
-
-func run(w io.Writer) error {
-	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
-	// aztables.NewServiceClient(url, credential, &opts), and the constants of storagetest by the
-	// name, key and address of the account; remove what else uses acct.
-	acct := storagetest.Start(nil)
-	var opts aztables.ClientOptions
-	patterns.Accelerate(&opts.ClientOptions)
-	service := acct.TablesWith(&opts)
-	show := func(step string, result ...any) {
-		ops := acct.Log().Ops()
-		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(ops), ops)
-		if len(result) > 0 {
-			fmt.Fprintln(w, append([]any{" "}, result...)...)
-		}
-		acct.ResetLog()
-	}
-
-	// 1. The trusted service owns the table.
-	claims, err := patterns.NewTable[Claim](service.NewClient("Claims"), nil)
-	if err != nil {
-		return err
-	}
-	if err := claims.Create(ctx); err != nil {
-		return err
-	}
-	for _, user := range []string{"alice", "bob"} {
-		if _, err := claims.Insert(ctx, &Claim{user, "1", 10.5}); err != nil {
-			return err
-		}
-	}
-	acct.ResetLog()
-
-	// 2. It signs a token for alice. That takes no request.
-	credential, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-	if err != nil {
-		return err
-	}
-	token, err := access.Sign(credential, storagetest.TablesURL, access.Scope{
+// sign returns a token with which a user can read and add the user's own rows for an hour. It takes no request.
+func sign(credential *aztables.SharedKeyCredential, url, user string) (access.Token, error) {
+	return access.Sign(credential, url, access.Scope{
 		Table:  "Claims",
-		Range:  access.Partition("alice"),
+		Range:  access.Partition(user),
 		Allow:  access.Read | access.Add,
 		Expiry: time.Now().Add(time.Hour),
 	})
-	if err != nil {
-		return err
-	}
-	show("sign a token", token) // printing it omits the signature
+}
 
-	// 3. The client of alice has only token.URL(), and works like any other.
-	ownOpts := aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: acct.Transport()}}
-	patterns.Accelerate(&ownOpts.ClientOptions)
-	client, err := token.Client(&ownOpts)
+// ownClaims is the table of the client of a user, who has only token.URL(). It works like any other.
+func ownClaims(token access.Token, opts *aztables.ClientOptions) (*patterns.Table[Claim], error) {
+	client, err := token.Client(opts)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	own, err := patterns.NewTable[Claim](client, nil)
-	if err != nil {
-		return err
-	}
-	if _, err := own.Insert(ctx, &Claim{"alice", "2", 21}); err != nil {
-		return err
-	}
-	show("alice adds a claim")
-	sum := 0.0
-	for claim, err := range own.Query(ctx, query.PartitionKey.Eq("alice"), nil) {
+	return patterns.NewTable[Claim](client, nil)
+}
+
+// sum adds up the claims of a user.
+func sum(ctx context.Context, claims *patterns.Table[Claim], user string) (sum float64, err error) {
+	for claim, err := range claims.Query(ctx, query.PartitionKey.Eq(user), nil) {
 		if err != nil {
-			return err
+			return 0, err
 		}
 		sum += claim.Value.Amount
 	}
-	show("alice reads her claims", "sum", sum)
-
-	// 4. The service refuses what the token does not permit: rows of other users, and other operations.
-	_, err = own.Get(ctx, keys.Key{Partition: "bob", Row: "1"})
-	show("alice reads a claim of bob", refusal(err))
-	err = own.Delete(ctx, keys.Key{Partition: "alice", Row: "1"}, azcore.ETagAny)
-	show("alice deletes a claim", refusal(err))
-	return nil
+	return sum, nil
 }
 
-// refusal returns the status and the code of the service's refusal.
-func refusal(err error) string {
+// refusal returns the status and the code if the service refused what the token does not permit: rows of other users, and
+// other operations.
+func refusal(err error) (string, error) {
 	var refused *azcore.ResponseError
 	if !errors.As(err, &refused) {
-		return fmt.Sprintf("not refused: %v", err)
+		return "", fmt.Errorf("not refused: %w", err)
 	}
-	return fmt.Sprint(refused.StatusCode, " ", refused.ErrorCode)
+	return fmt.Sprint(refused.StatusCode, " ", refused.ErrorCode), nil
+}
+
+func main() {
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), and the constants of storagetest by the
+	// name, key and address of the account; remove what else uses acct.
+	acct, ctx := storagetest.Start(nil), context.Background()
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	claims, err1 := patterns.NewTable[Claim](acct.TablesWith(&opts).NewClient("Claims"), nil)
+	credential, err2 := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
+	if err := errors.Join(err1, err2); err != nil {
+		log.Fatal(err)
+	}
+	err := claims.Create(ctx)
+	for _, user := range []string{"alice", "bob"} {
+		if err == nil {
+			_, err = claims.Insert(ctx, &Claim{user, "1", 10.5})
+		}
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	var own *patterns.Table[Claim] // of the client of alice, which sends its requests to the account in this process
+	ownOpts := aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: acct.Transport()}}
+	patterns.Accelerate(&ownOpts.ClientOptions)
+	for _, step := range []struct {
+		name string
+		do   func() (any, error)
+	}{
+		{"sign a token", func() (any, error) {
+			token, err := sign(credential, storagetest.TablesURL, "alice")
+			if err != nil {
+				return nil, err
+			}
+			own, err = ownClaims(token, &ownOpts)
+			return token, err // printing it omits the signature
+		}},
+		{"alice adds a claim", func() (any, error) {
+			_, err := own.Insert(ctx, &Claim{"alice", "2", 21})
+			return nil, err
+		}},
+		{"alice reads her claims", func() (any, error) {
+			total, err := sum(ctx, own, "alice")
+			return fmt.Sprint("sum ", total), err
+		}},
+		{"alice reads a claim of bob", func() (any, error) {
+			_, err := own.Get(ctx, keys.Key{Partition: "bob", Row: "1"})
+			return refusal(err)
+		}},
+		{"alice deletes a claim", func() (any, error) {
+			return refusal(own.Delete(ctx, keys.Key{Partition: "alice", Row: "1"}, azcore.ETagAny))
+		}},
+	} {
+		acct.ResetLog()
+		result, err := step.do()
+		if err != nil {
+			log.Fatalf("%s: %v", step.name, err)
+		}
+		fmt.Printf("%-42s requests: %d %v\n", step.name, len(acct.Log()), acct.Log().Ops())
+		if result != nil {
+			fmt.Println(" ", result)
+		}
+	}
 }

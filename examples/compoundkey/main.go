@@ -17,9 +17,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
-	"os"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -41,97 +39,97 @@ type Review struct {
 	Comments                     string
 }
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
+// Staff contains both types. Its functions take it and return results, and can be copied; only main knows the account.
+type Staff = compoundkey.Family[Employee, Review]
 
-func run(w io.Writer) error {
-	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
-	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
-	acct := storagetest.Start(nil)
-	var opts aztables.ClientOptions
-	patterns.Accelerate(&opts.ClientOptions)
-	service := acct.TablesWith(&opts)
-	show := func(step string, result ...any) {
-		ops := acct.Log().Ops()
-		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(ops), ops)
-		if len(result) > 0 {
-			fmt.Fprintln(w, append([]any{" "}, result...)...)
-		}
-		acct.ResetLog()
-	}
-
-	// 1. Declare the keys of both types.
-	staff, err := compoundkey.New(service.NewClient("Staff"),
+// open declares the keys of both types, and creates the table if it does not exist.
+func open(ctx context.Context, client *aztables.Client) (*Staff, error) {
+	staff, err := compoundkey.New(client,
 		func(e *Employee) compoundkey.ID { return compoundkey.ID{Partition: e.Department, Parent: e.ID} },
 		func(r *Review) (compoundkey.ID, string) {
 			return compoundkey.ID{Partition: r.Department, Parent: r.EmployeeID}, r.Year
 		}, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := staff.Create(ctx); err != nil {
-		return err
-	}
-	acct.ResetLog()
+	return staff, staff.Create(ctx)
+}
 
-	// 2. Insert an employee with two reviews: one transaction. The id of the second employee begins with the first id.
-	_, err = staff.Insert(ctx, &Employee{"Sales", "000123", "Ken Kwok", 2},
-		&Review{"Sales", "000123", "2011", 3, "good"}, &Review{"Sales", "000123", "2012", 5, "very good"})
-	if err != nil {
-		return err
-	}
-	show("insert an employee with two reviews")
-	if _, err := staff.Insert(ctx, &Employee{"Sales", "0001230", "Ann Beebe", 0}); err != nil {
-		return err
-	}
-	acct.ResetLog()
+// hire inserts an employee with reviews: one transaction.
+func hire(ctx context.Context, staff *Staff, e *Employee, reviews ...*Review) error {
+	_, err := staff.Insert(ctx, e, reviews...)
+	return err
+}
 
-	// 3. Read the review of one year: a point read.
-	ken := compoundkey.ID{Partition: "Sales", Parent: "000123"}
-	review, err := staff.Child(ctx, ken, "2012")
-	if err != nil {
-		return err
-	}
-	show("read the review of 2012", review.Value.Comments)
+// comments reads the review of one year: a point read.
+func comments(ctx context.Context, staff *Staff, id compoundkey.ID, year string) (string, error) {
+	review, err := staff.Child(ctx, id, year)
+	return review.Value.Comments, err
+}
 
-	// 4. Read the employee and all reviews: a range, which does not contain the other employee.
-	family, err := staff.Read(ctx, ken)
-	if err != nil {
-		return err
-	}
-	show("read the employee and all reviews", family.Parent.Value.Name, len(family.Children), "reviews")
-
-	// 5. Read the ratings only, from 2012 on: a smaller range and less data.
-	var ratings []int32
-	recent, only := compoundkey.Span{From: "2012"}, &patterns.QueryOptions{Select: []string{"ManagerRating"}}
-	for r, err := range staff.Children(ctx, ken, recent, only) {
+// ratings reads the ratings only, from a year on: a smaller range than all reviews, and less data.
+func ratings(ctx context.Context, staff *Staff, id compoundkey.ID, year string) (ratings []int32, err error) {
+	recent, only := compoundkey.Span{From: year}, &patterns.QueryOptions{Select: []string{"ManagerRating"}}
+	for r, err := range staff.Children(ctx, id, recent, only) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		ratings = append(ratings, r.Value.ManagerRating)
 	}
-	show("read the ratings from 2012 on", ratings)
+	return ratings, nil
+}
 
-	// 6. Add a review and count it in the employee's row: one transaction, refused if the row was changed meanwhile.
-	parent := *family.Parent
-	parent.Value.Reviews++
-	_, err = staff.Transaction().
-		Parent(patterns.ReplaceOp(parent)).
-		Child(patterns.InsertOp(&Review{"Sales", "000123", "2013", 4, "good"})).
-		Commit(ctx)
+// review adds a review and counts it in the employee's row: one transaction, refused if the row was changed meanwhile.
+func review(ctx context.Context, staff *Staff, e patterns.Item[Employee], r *Review) error {
+	e.Value.Reviews++
+	_, err := staff.Transaction().Parent(patterns.ReplaceOp(e)).Child(patterns.InsertOp(r)).Commit(ctx)
+	return err
+}
+
+func main() {
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
+	acct, ctx := storagetest.Start(nil), context.Background()
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	staff, err := open(ctx, acct.TablesWith(&opts).NewClient("Staff"))
+	if err == nil { // the id of this employee begins with that of the next
+		err = hire(ctx, staff, &Employee{"Sales", "0001230", "Ann Beebe", 0})
+	}
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	show("add a review and count it")
-
-	// 7. Delete the employee and all reviews.
-	if err := staff.Delete(ctx, ken); err != nil {
-		return err
+	ken := compoundkey.ID{Partition: "Sales", Parent: "000123"}
+	var family compoundkey.Members[Employee, Review]
+	for _, step := range []struct {
+		name string
+		do   func() (any, error)
+	}{
+		{"insert an employee with two reviews", func() (any, error) {
+			return nil, hire(ctx, staff, &Employee{"Sales", "000123", "Ken Kwok", 2},
+				&Review{"Sales", "000123", "2011", 3, "good"}, &Review{"Sales", "000123", "2012", 5, "very good"})
+		}},
+		{"read the review of 2012", func() (any, error) { return comments(ctx, staff, ken, "2012") }},
+		{"read the employee and all reviews", func() (any, error) {
+			if family, err = staff.Read(ctx, ken); err != nil { // a range, which does not contain the other employee
+				return nil, err
+			}
+			return fmt.Sprintf("%s %d reviews", family.Parent.Value.Name, len(family.Children)), nil
+		}},
+		{"read the ratings from 2012 on", func() (any, error) { return ratings(ctx, staff, ken, "2012") }},
+		{"add a review and count it", func() (any, error) {
+			return nil, review(ctx, staff, *family.Parent, &Review{"Sales", "000123", "2013", 4, "good"})
+		}},
+		{"delete the employee and all reviews", func() (any, error) { return nil, staff.Delete(ctx, ken) }},
+	} {
+		acct.ResetLog()
+		result, err := step.do()
+		if err != nil {
+			log.Fatalf("%s: %v", step.name, err)
+		}
+		fmt.Printf("%-42s requests: %d %v\n", step.name, len(acct.Log()), acct.Log().Ops())
+		if result != nil {
+			fmt.Println(" ", result)
+		}
 	}
-	show("delete the employee and all reviews")
-	return nil
 }

@@ -15,9 +15,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
-	"os"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -27,84 +25,71 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
+// open declares the ring, 24 slots of an hour each, and creates the table.
+func open(ctx context.Context, client *aztables.Client) (*dataseries.Series[int64], error) {
+	messages, err := dataseries.New[int64](client, dataseries.HoursOfDay(), nil)
+	if err != nil {
+		return nil, err
 	}
+	return messages, messages.Create(ctx)
 }
 
-func run(w io.Writer) error {
-	ctx := context.Background()
+// chart reads a day: one row. Hours without a value are omitted. The values of another day are not taken for those of
+// this one, although they have the same properties.
+func chart(ctx context.Context, messages *dataseries.Series[int64], id dataseries.ID, day time.Time) (hours []string, err error) {
+	points, err := messages.Read(ctx, id, day)
+	for _, p := range points {
+		hours = append(hours, fmt.Sprintf("%s %d", p.Time.Format("15h"), p.Value))
+	}
+	return hours, err
+}
+
+func main() {
 	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
 	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
-	acct := storagetest.Start(nil)
+	acct, ctx := storagetest.Start(nil), context.Background()
 	var opts aztables.ClientOptions
-	opts.Retry.RetryDelay = time.Millisecond // so that the lost reply in step 3 takes no time
+	opts.Retry.RetryDelay = time.Millisecond // so that a lost reply takes no time
 	patterns.Accelerate(&opts.ClientOptions)
-	service := acct.TablesWith(&opts)
-	show := func(step string, result ...any) {
-		ops := acct.Log().Ops()
-		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(ops), ops)
-		if len(result) > 0 {
-			fmt.Fprintln(w, append([]any{" "}, result...)...)
-		}
-		acct.ResetLog()
-	}
-
-	// 1. Declare the ring: 24 slots of an hour each.
-	messages, err := dataseries.New[int64](service.NewClient("Messages"), dataseries.HoursOfDay(), nil)
+	messages, err := open(ctx, acct.TablesWith(&opts).NewClient("Messages"))
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	if err := messages.Create(ctx); err != nil {
-		return err
-	}
-	acct.ResetLog()
 	ken := dataseries.ID{Partition: "Sales", Series: "000123"}
 	day := time.Date(2099, 7, 31, 0, 0, 0, 0, time.UTC) // storing a value of a day that has ended takes two requests
 	hour := func(h int) time.Time { return day.Add(time.Duration(h) * time.Hour) }
-
-	// 2. Store values: absolute values are merged into the row without a read, and can be repeated.
-	if err := messages.Set(ctx, ken, hour(23), 40); err != nil {
-		return err
+	// Set stores an absolute value, which is merged into the row without a read, and can be repeated. Add reads the row,
+	// and changes it if it is still the same. The row contains the ids of the last additions, so one whose reply is lost
+	// is neither lost nor made twice.
+	for _, step := range []struct {
+		name string
+		do   func() (any, error)
+	}{
+		{"set an hour", func() (any, error) { return nil, messages.Set(ctx, ken, hour(23), 40) }},
+		{"set two hours", func() (any, error) {
+			return nil, messages.SetAll(ctx, ken, []dataseries.Point[int64]{{Time: hour(21), Value: 7}, {Time: hour(22), Value: 12}})
+		}},
+		{"add 1 to an hour", func() (any, error) { return nil, messages.Add(ctx, ken, hour(9), 1) }},
+		{"add 1 again, the reply is lost", func() (any, error) {
+			if err := acct.Fault(storagetest.On("Table.Merge").Nth(1).LoseReply()); err != nil {
+				return nil, err
+			}
+			return nil, messages.Add(ctx, ken, hour(9), 1)
+		}},
+		{"read the day", func() (any, error) { return chart(ctx, messages, ken, day) }},
+		{"read the day before", func() (any, error) {
+			hours, err := chart(ctx, messages, ken, day.AddDate(0, 0, -1))
+			return fmt.Sprint(len(hours), " values"), err
+		}},
+	} {
+		acct.ResetLog()
+		result, err := step.do()
+		if err != nil {
+			log.Fatalf("%s: %v", step.name, err)
+		}
+		fmt.Printf("%-42s requests: %d %v\n", step.name, len(acct.Log()), acct.Log().Ops())
+		if result != nil {
+			fmt.Println(" ", result)
+		}
 	}
-	show("set an hour")
-	err = messages.SetAll(ctx, ken, []dataseries.Point[int64]{{Time: hour(21), Value: 7}, {Time: hour(22), Value: 12}})
-	if err != nil {
-		return err
-	}
-	show("set two hours")
-
-	// 3. Count a message: the row is read, and changed if it is still the same. The row contains the ids of the last
-	// additions, so one whose reply is lost is neither lost nor made twice.
-	if err := messages.Add(ctx, ken, hour(9), 1); err != nil {
-		return err
-	}
-	show("add 1 to an hour")
-	if err := acct.Fault(storagetest.On("Table.Merge").Nth(1).LoseReply()); err != nil {
-		return err
-	}
-	if err := messages.Add(ctx, ken, hour(9), 1); err != nil {
-		return err
-	}
-	show("add 1 again, the reply is lost")
-
-	// 4. Read the day: one row. Hours without a value are omitted.
-	points, err := messages.Read(ctx, ken, day)
-	if err != nil {
-		return err
-	}
-	var chart []string
-	for _, p := range points {
-		chart = append(chart, fmt.Sprintf("%s %d", p.Time.Format("15h"), p.Value))
-	}
-	show("read the day", chart)
-
-	// 5. Yesterday's values are not taken for today's, although they have the same properties.
-	points, err = messages.Read(ctx, ken, day.AddDate(0, 0, -1))
-	if err != nil {
-		return err
-	}
-	show("read the day before", len(points), "values")
-	return nil
 }

@@ -18,9 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log"
-	"os"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -61,85 +59,76 @@ var (
 	}), nil)
 )
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
-
-func run(w io.Writer) error {
-	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
-	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
-	acct := storagetest.Start(nil)
-	var opts aztables.ClientOptions
-	patterns.Accelerate(&opts.ClientOptions)
-	service := acct.TablesWith(&opts)
-	show := func(step string, result ...any) {
-		ops := acct.Log().Ops()
-		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(ops), ops)
-		if len(result) > 0 {
-			fmt.Fprintln(w, append([]any{" "}, result...)...)
-		}
-		acct.ResetLog()
-	}
-
-	// 1. Open the store that keeps the row of the department up to date.
-	client := service.NewClient("Staff")
+// open declares the store that keeps the row of the department up to date, and creates the table.
+func open(ctx context.Context, client *aztables.Client) (*patterns.Store[Employee], *patterns.Table[Department], error) {
 	table, err1 := patterns.NewTable[Employee](client, nil)
 	departments, err2 := patterns.NewTable(client, &patterns.TableOptions[Department]{Keyless: true})
 	if err := errors.Join(err1, err2); err != nil {
-		return err
+		return nil, nil, err
 	}
 	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Employee]{
 		Views: []patterns.View[Employee]{manager, count},
 	})
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	if err := staff.Create(ctx); err != nil {
-		return err
-	}
-	acct.ResetLog()
+	return staff, departments, staff.Create(ctx)
+}
 
-	// 2. Hire: the row of the department is read, and then changes in one transaction with the new employee.
-	for _, e := range []Employee{
-		{"Sales", "00010", "Ken Kwok", "kenk@contoso.com", true},
-		{"Sales", "00011", "Ann Beebe", "annb@contoso.com", false},
-	} {
-		if _, err := staff.Insert(ctx, &e); err != nil {
-			return err
-		}
-		show("hire " + e.Name)
-	}
+// hire reads the row of the department, and changes it in one transaction with the new employee.
+func hire(ctx context.Context, staff *patterns.Store[Employee], e *Employee) error {
+	_, err := staff.Insert(ctx, e)
+	return err
+}
 
-	// 3. Read the department: one point read.
-	read := func(step string) error {
-		sales, err := departments.Get(ctx, keys.Key{Partition: "Sales", Row: "Department"})
-		if err != nil {
-			return err
-		}
-		show(step, sales.Value.ManagerEmailAddress, "manages", sales.Value.EmployeeCount)
-		return nil
-	}
-	if err := read("read the department"); err != nil {
-		return err
-	}
-
-	// 4. Change the address of the manager: one transaction changes both rows.
-	_, err = staff.Update(ctx, keys.Key{Partition: "Sales", Row: "00010"}, func(e *Employee) error {
-		e.EmailAddress = "ken@contoso.com"
+// move changes the address of an employee: one transaction changes the manager's row and that of the department.
+func move(ctx context.Context, staff *patterns.Store[Employee], key keys.Key, address string) error {
+	_, err := staff.Update(ctx, key, func(e *Employee) error {
+		e.EmailAddress = address
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	show("change the address of the manager")
+	return err
+}
 
-	// 5. An employee leaves: the count changes in the same transaction.
-	if err := staff.Delete(ctx, keys.Key{Partition: "Sales", Row: "00011"}); err != nil {
-		return err
+func main() {
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
+	acct, ctx := storagetest.Start(nil), context.Background()
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	staff, departments, err := open(ctx, acct.TablesWith(&opts).NewClient("Staff"))
+	if err != nil {
+		log.Fatal(err)
 	}
-	show("an employee leaves")
-	return read("read the department again")
+	ken := Employee{"Sales", "00010", "Ken Kwok", "kenk@contoso.com", true}
+	ann := Employee{"Sales", "00011", "Ann Beebe", "annb@contoso.com", false}
+	read := func() (any, error) { // one point read
+		sales, err := departments.Get(ctx, department(&ken))
+		return fmt.Sprint(sales.Value.ManagerEmailAddress, " manages ", sales.Value.EmployeeCount), err
+	}
+	for _, step := range []struct {
+		name string
+		do   func() (any, error)
+	}{
+		{"hire Ken Kwok", func() (any, error) { return nil, hire(ctx, staff, &ken) }},
+		{"hire Ann Beebe", func() (any, error) { return nil, hire(ctx, staff, &ann) }},
+		{"read the department", read},
+		{"change the address of the manager", func() (any, error) {
+			return nil, move(ctx, staff, keys.Key{Partition: "Sales", Row: ken.ID}, "ken@contoso.com")
+		}},
+		{"an employee leaves", func() (any, error) { // the count changes in the same transaction
+			return nil, staff.Delete(ctx, keys.Key{Partition: "Sales", Row: ann.ID})
+		}},
+		{"read the department again", read},
+	} {
+		acct.ResetLog()
+		result, err := step.do()
+		if err != nil {
+			log.Fatalf("%s: %v", step.name, err)
+		}
+		fmt.Printf("%-42s requests: %d %v\n", step.name, len(acct.Log()), acct.Log().Ops())
+		if result != nil {
+			fmt.Println(" ", result)
+		}
+	}
 }

@@ -17,9 +17,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log"
-	"os"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -40,74 +38,44 @@ type Employee struct{ FirstName, LastName string }
 // Department is another type.
 type Department struct{ EmployeeCount int32 }
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
+// openV1 is the first release.
+func openV1(ctx context.Context, client *aztables.Client) (*entitytype.Table, error) {
+	registry, err1 := entitytype.NewRegistry(nil)
+	err2 := entitytype.Register[EmployeeV1](registry, "Employee", 1, nil)
+	staff, err3 := entitytype.New(client, registry, nil)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
 	}
+	return staff, staff.Create(ctx)
 }
 
-func run(w io.Writer) error {
-	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
-	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
-	acct := storagetest.Start(nil)
-	var opts aztables.ClientOptions
-	patterns.Accelerate(&opts.ClientOptions)
-	service := acct.TablesWith(&opts)
-	show := func(step string, result ...any) {
-		ops := acct.Log().Ops()
-		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(ops), ops)
-		if len(result) > 0 {
-			fmt.Fprintln(w, append([]any{" "}, result...)...)
-		}
-		acct.ResetLog()
-	}
-	client := service.NewClient("Staff")
-
-	// 1. The first release stores an employee.
-	old, err1 := entitytype.NewRegistry(nil)
-	err2 := entitytype.Register[EmployeeV1](old, "Employee", 1, nil)
-	before, err3 := entitytype.New(client, old, nil)
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return err
-	}
-	if err := before.Create(ctx); err != nil {
-		return err
-	}
-	acct.ResetLog()
-	if _, err := before.Insert(ctx, keys.Key{Partition: "Sales", Row: "00010"}, &EmployeeV1{"Ken Kwok"}); err != nil {
-		return err
-	}
-	show("the first release inserts an employee")
-
-	// 2. The second release registers both versions, and a function that converts the first to the second.
+// open is the second release. It registers both versions, and a function that converts the first to the second.
+func open(client *aztables.Client) (*entitytype.Table, error) {
 	registry, err1 := entitytype.NewRegistry(nil)
-	err2 = entitytype.Register(registry, "Employee", 1, func(e EmployeeV1) (any, error) {
+	err2 := entitytype.Register(registry, "Employee", 1, func(e EmployeeV1) (any, error) {
 		first, last, _ := strings.Cut(e.Name, " ")
 		return Employee{first, last}, nil
 	})
-	err3 = entitytype.Register[Employee](registry, "Employee", 2, nil)
+	err3 := entitytype.Register[Employee](registry, "Employee", 2, nil)
 	err4 := entitytype.Register[Department](registry, "Department", 1, nil)
 	staff, err5 := entitytype.New(client, registry, nil)
-	if err := errors.Join(err1, err2, err3, err4, err5); err != nil {
-		return err
-	}
+	return staff, errors.Join(err1, err2, err3, err4, err5)
+}
 
-	// 3. An employee and the department change in one transaction.
+// hire inserts an employee and changes the department in one transaction.
+func hire(ctx context.Context, staff *entitytype.Table, department, id string, e Employee, d Department) error {
 	_, err := staff.Transaction().
-		Insert(keys.Key{Partition: "Sales", Row: "00011"}, &Employee{"Ann", "Beebe"}).
-		Upsert(keys.Key{Partition: "Sales", Row: "Department"}, &Department{2}, patterns.Replace).
+		Insert(keys.Key{Partition: department, Row: id}, &e).
+		Upsert(keys.Key{Partition: department, Row: "Department"}, &d, patterns.Replace).
 		Commit(ctx)
-	if err != nil {
-		return err
-	}
-	show("hire an employee and count")
+	return err
+}
 
-	// 4. One query returns all types, each as its Go type. Rows of the first release are converted.
-	var rows []string
-	for e, err := range staff.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
+// list reads all types in one query, each as its Go type. Rows of the first release are converted.
+func list(ctx context.Context, staff *entitytype.Table, department string) (rows []string, err error) {
+	for e, err := range staff.Query(ctx, query.PartitionKey.Eq(department), nil) {
 		if err != nil {
-			return err
+			return nil, err
 		}
 		switch v := e.Value.(type) {
 		case *Employee:
@@ -118,16 +86,59 @@ func run(w io.Writer) error {
 			rows = append(rows, "another type")
 		}
 	}
-	show("read the partition", strings.Join(rows, ", "))
+	return rows, nil
+}
 
-	// 5. An update stores the new version.
-	ken, err := staff.Update(ctx, keys.Key{Partition: "Sales", Row: "00010"}, func(e entitytype.Entity) error {
-		e.Value.(*Employee).LastName = "Kwan"
+// rename changes a last name. It stores the new version.
+func rename(ctx context.Context, staff *entitytype.Table, key keys.Key, name string) (version int, err error) {
+	e, err := staff.Update(ctx, key, func(e entitytype.Entity) error {
+		e.Value.(*Employee).LastName = name
 		return nil
 	})
-	if err != nil {
-		return err
+	return e.Version, err
+}
+
+func main() {
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
+	acct, ctx := storagetest.Start(nil), context.Background()
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	client := acct.TablesWith(&opts).NewClient("Staff")
+	old, err1 := openV1(ctx, client)
+	staff, err2 := open(client)
+	if err := errors.Join(err1, err2); err != nil {
+		log.Fatal(err)
 	}
-	show("update the employee of the first release", "now version", ken.Version)
-	return nil
+	ken := keys.Key{Partition: "Sales", Row: "00010"}
+	for _, step := range []struct {
+		name string
+		do   func() (any, error)
+	}{
+		{"the first release inserts an employee", func() (any, error) {
+			_, err := old.Insert(ctx, ken, &EmployeeV1{"Ken Kwok"})
+			return nil, err
+		}},
+		{"hire an employee and count", func() (any, error) {
+			return nil, hire(ctx, staff, "Sales", "00011", Employee{"Ann", "Beebe"}, Department{2})
+		}},
+		{"read the partition", func() (any, error) {
+			rows, err := list(ctx, staff, "Sales")
+			return strings.Join(rows, ", "), err
+		}},
+		{"update the employee of the first release", func() (any, error) {
+			version, err := rename(ctx, staff, ken, "Kwan")
+			return fmt.Sprint("now version ", version), err
+		}},
+	} {
+		acct.ResetLog()
+		result, err := step.do()
+		if err != nil {
+			log.Fatalf("%s: %v", step.name, err)
+		}
+		fmt.Printf("%-42s requests: %d %v\n", step.name, len(acct.Log()), acct.Log().Ops())
+		if result != nil {
+			fmt.Println(" ", result)
+		}
+	}
 }

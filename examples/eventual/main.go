@@ -18,14 +18,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"log"
-	"os"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
-	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -38,108 +37,102 @@ type Employee struct {
 	Name       string
 }
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
+// create makes the two tables and the two queues.
+func create(ctx context.Context, service *aztables.ServiceClient, queue, poison *azqueue.QueueClient) (
+	current, archive *patterns.Table[Employee], err error,
+) {
+	current, err1 := patterns.NewTable[Employee](service.NewClient("Current"), nil)
+	archive, err2 := patterns.NewTable[Employee](service.NewClient("Archive"), nil)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, nil, err
 	}
+	_, err1 = queue.Create(ctx, nil)
+	_, err2 = poison.Create(ctx, nil)
+	return current, archive, errors.Join(err1, err2, current.Create(ctx), archive.Create(ctx))
 }
 
-func run(w io.Writer) error {
-	ctx := context.Background()
+// request is what the client does: it only adds a message. The ETag identifies the version to archive.
+func request(ctx context.Context, queue *azqueue.QueueClient, e patterns.Item[Employee]) error {
+	row := eventual.Row{PartitionKey: e.Key.Partition, RowKey: e.Key.Row, ETag: e.ETag}
+	return eventual.Enqueue(ctx, queue, "employee.archive", row, nil)
+}
+
+// newWorker returns the worker, which is usually another process: its Run processes messages until the context ends.
+func newWorker(queue, poison *azqueue.QueueClient, current, archive *aztables.Client, observe func(eventual.Event)) (*eventual.Worker, error) {
+	worker, err := eventual.NewWorker(queue, &eventual.Options{Poison: poison, Parallel: 1, Observe: observe})
+	if err != nil {
+		return nil, err
+	}
+	eventual.HandleMove(worker, "employee.archive", current, archive)
+	return worker, nil
+}
+
+func main() {
 	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
 	// aztables.NewServiceClient(url, credential, &opts), acct.Queue by azqueue.NewQueueClient(url,
 	// credential, nil), and remove what else uses acct.
-	acct := storagetest.Start(nil)
+	acct, ctx := storagetest.Start(nil), context.Background()
 	var opts aztables.ClientOptions
 	patterns.Accelerate(&opts.ClientOptions)
-	service, queue, poison := acct.TablesWith(&opts), acct.Queue("jobs"), acct.Queue("jobs-poison")
-	show := func(step string, result ...any) {
-		ops := acct.Log().Ops()
-		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(ops), ops)
-		if len(result) > 0 {
-			fmt.Fprintln(w, append([]any{" "}, result...)...)
-		}
-		acct.ResetLog()
-	}
-
-	// 1. The two tables and the two queues.
-	current, err := patterns.NewTable[Employee](service.NewClient("Current"), nil)
+	queue, poison := acct.Queue("jobs"), acct.Queue("jobs-poison")
+	current, archive, err := create(ctx, acct.TablesWith(&opts), queue, poison)
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	archive, err := patterns.NewTable[Employee](service.NewClient("Archive"), nil)
+	ken, err := current.Insert(ctx, &Employee{"Sales", "456", "Ken Kwok"})
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	for _, create := range []func(context.Context) error{
-		current.Create,
-		archive.Create,
-		func(ctx context.Context) error { _, err := queue.Create(ctx, nil); return err },
-		func(ctx context.Context) error { _, err := poison.Create(ctx, nil); return err },
-	} {
-		if err := create(ctx); err != nil {
-			return err
-		}
-	}
-	key := keys.Key{Partition: "Sales", Row: "456"}
-	ken, err := current.Insert(ctx, &Employee{key.Partition, key.Row, "Ken Kwok"})
-	if err != nil {
-		return err
-	}
-	acct.ResetLog()
-
-	// 2. The client only adds a message. The ETag identifies the version to archive.
-	message := eventual.Row{PartitionKey: key.Partition, RowKey: key.Row, ETag: ken.ETag}
-	if err := eventual.Enqueue(ctx, queue, "employee.archive", message, nil); err != nil {
-		return err
-	}
-	show("add a message")
-
-	// 3. The worker is usually another process. Here it runs until it has processed one message.
-	work := func(step string) error {
+	deliver := func() (outcome any, err error) { // here the worker ends after one message
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
-		worker, err := eventual.NewWorker(queue, &eventual.Options{
-			Poison:   poison,
-			Parallel: 1,
-			Observe: func(e eventual.Event) {
-				show(step, e.Outcome)
-				stop()
-			},
+		worker, err := newWorker(queue, poison, current.Client(), archive.Client(), func(e eventual.Event) {
+			outcome = e.Outcome
+			stop()
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		eventual.HandleMove(worker, "employee.archive", current.Client(), archive.Client())
-		return worker.Run(ctx)
+		acct.ResetLog()
+		err = worker.Run(ctx)
+		return outcome, err
 	}
-	if err := work("the worker archives"); err != nil {
-		return err
+	for _, step := range []struct {
+		name string
+		do   func() (any, error)
+	}{
+		{"add a message", func() (any, error) { return nil, request(ctx, queue, ken) }},
+		{"the worker archives", deliver},
+		{"read the archive", func() (any, error) {
+			archived, err := archive.Get(ctx, ken.Key)
+			return archived.Value.Name, err
+		}},
+		{"the message is delivered again", func() (any, error) { // the worker finds that the work is done
+			if err := request(ctx, queue, ken); err != nil {
+				return nil, err
+			}
+			return deliver()
+		}},
+		{"a late message, after he was hired again", func() (any, error) {
+			// It names another version, so the new row stays, and the message is kept in the poison queue for a person to
+			// look at.
+			if _, err := current.Insert(ctx, &ken.Value); err != nil {
+				return nil, err
+			}
+			if err := request(ctx, queue, ken); err != nil {
+				return nil, err
+			}
+			return deliver()
+		}},
+	} {
+		acct.ResetLog()
+		result, err := step.do()
+		if err != nil {
+			log.Fatalf("%s: %v", step.name, err)
+		}
+		fmt.Printf("%-42s requests: %d %v\n", step.name, len(acct.Log()), acct.Log().Ops())
+		if result != nil {
+			fmt.Println(" ", result)
+		}
 	}
-	acct.ResetLog()
-	archived, err := archive.Get(ctx, key)
-	if err != nil {
-		return err
-	}
-	show("read the archive", archived.Value.Name)
-
-	// 4. A message can be delivered twice. The worker finds that the work is done.
-	if err := eventual.Enqueue(ctx, queue, "employee.archive", message, nil); err != nil {
-		return err
-	}
-	acct.ResetLog()
-	if err := work("the message is delivered again"); err != nil {
-		return err
-	}
-
-	// 5. Ken is hired again, and then a late copy of the message arrives. It names another version, so the new row
-	// stays, and the message is kept in the poison queue for a person to look at.
-	if _, err := current.Insert(ctx, &Employee{key.Partition, key.Row, "Ken Kwok"}); err != nil {
-		return err
-	}
-	if err := eventual.Enqueue(ctx, queue, "employee.archive", message, nil); err != nil {
-		return err
-	}
-	acct.ResetLog()
-	return work("a late message, after he was hired again")
 }

@@ -15,9 +15,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
-	"os"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -42,47 +40,48 @@ func loginKey(l *Login) (keys.Key, error) {
 	return keys.Key{Partition: l.User, Row: ticks}, err
 }
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
-
-func run(w io.Writer) error {
-	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
-	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
-	acct := storagetest.Start(nil)
-	var opts aztables.ClientOptions
-	patterns.Accelerate(&opts.ClientOptions)
-	service := acct.TablesWith(&opts)
-	show := func(step string, result ...any) {
-		counts := map[string]int{}
-		for _, op := range acct.Log().Ops() {
-			counts[op]++
-		}
-		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(acct.Log()), counts)
-		if len(result) > 0 {
-			fmt.Fprintln(w, append([]any{" "}, result...)...)
-		}
-		acct.ResetLog()
-	}
-
-	// 1. Declare the set of tables. A table is created by the first write to its day.
-	logins, err := highvolumedelete.New(service, "Logins", highvolumedelete.Day, &highvolumedelete.Options[Login]{
+// newLogins declares the set of tables. A table is created by the first write to its day.
+func newLogins(service *aztables.ServiceClient) (*highvolumedelete.Tables[Login], error) {
+	return highvolumedelete.New(service, "Logins", highvolumedelete.Day, &highvolumedelete.Options[Login]{
 		Table: patterns.TableOptions[Login]{Key: loginKey},
 	})
-	if err != nil {
-		return err
-	}
+}
 
-	// 2. Insert one login, and then 1,000 logins of each of three days in bulk.
-	last := time.Date(2014, 7, 31, 18, 0, 0, 0, time.UTC)
-	if _, err := logins.Insert(ctx, &Login{User: "donh", At: last, SuccessfulLogin: true}); err != nil {
-		return err
+// count counts the logins of a user: a query for each table of the time range, the newest table first, and one request
+// to list the tables.
+func count(ctx context.Context, logins *highvolumedelete.Tables[Login], user string, from, to time.Time) (n int, err error) {
+	newestFirst := &highvolumedelete.QueryOptions{NewestFirst: true}
+	for _, err := range logins.Query(ctx, from, to, query.PartitionKey.Eq(user), newestFirst) {
+		if err != nil {
+			return 0, err
+		}
+		n++
 	}
-	show("the first login of a day")
-	all := func(yield func(Login) bool) {
+	return n, nil
+}
+
+// deleteRows deletes the logins of a user on a day, for comparison: a query for their keys, and a transaction for each 100.
+func deleteRows(ctx context.Context, logins *highvolumedelete.Tables[Login], user string, day time.Time) (n int, err error) {
+	table, err := logins.Open(ctx, day)
+	if err != nil {
+		return 0, err
+	}
+	report, err := table.DeleteWhere(ctx, query.PartitionKey.Eq(user), nil)
+	return report.Deleted, err
+}
+
+func main() {
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
+	acct, ctx := storagetest.Start(nil), context.Background()
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	logins, err := newLogins(acct.TablesWith(&opts))
+	if err != nil {
+		log.Fatal(err)
+	}
+	last := time.Date(2014, 7, 31, 18, 0, 0, 0, time.UTC)
+	threeDays := func(yield func(Login) bool) {
 		for i := range 3000 {
 			l := Login{User: "donh", At: last.AddDate(0, 0, -i/1000).Add(-time.Duration(i%1000+1) * time.Second)}
 			if !yield(l) {
@@ -90,43 +89,47 @@ func run(w io.Writer) error {
 			}
 		}
 	}
-	if _, err := logins.Bulk(ctx, all, patterns.InsertOp[Login], nil); err != nil {
-		return err
-	}
-	show("3,000 logins of three days")
-
-	// 3. Read the logins of a user: a query for each table of the time range, the newest table first, and one request
-	// to list the tables.
-	read := 0
-	newestFirst := &highvolumedelete.QueryOptions{NewestFirst: true}
-	for _, err := range logins.Query(ctx, last.AddDate(0, 0, -2), last, query.PartitionKey.Eq("donh"), newestFirst) {
+	for _, step := range []struct {
+		name string
+		do   func() (any, error)
+	}{
+		{"the first login of a day", func() (any, error) {
+			_, err := logins.Insert(ctx, &Login{User: "donh", At: last, SuccessfulLogin: true})
+			return nil, err
+		}},
+		{"3,000 logins of three days", func() (any, error) { // a transaction for each 100
+			_, err := logins.Bulk(ctx, threeDays, patterns.InsertOp[Login], nil)
+			return nil, err
+		}},
+		{"the logins of a user in three days", func() (any, error) {
+			n, err := count(ctx, logins, "donh", last.AddDate(0, 0, -2), last)
+			return fmt.Sprint(n, " logins"), err
+		}},
+		{"delete two days", func() (any, error) { // one request for each table, however many rows it contains
+			report, err := logins.DropBefore(ctx, last, nil)
+			return fmt.Sprint(len(report.Tables), " tables of 1,000 rows each"), err
+		}},
+		{"a late login", func() (any, error) { // refused without a request, because it would create the table again
+			_, refused := logins.Insert(ctx, &Login{User: "junc", At: last.AddDate(0, 0, -2)})
+			return refused, nil
+		}},
+		{"delete one day row by row", func() (any, error) {
+			n, err := deleteRows(ctx, logins, "donh", last)
+			return fmt.Sprint(n, " rows"), err
+		}},
+	} {
+		acct.ResetLog()
+		result, err := step.do()
 		if err != nil {
-			return err
+			log.Fatalf("%s: %v", step.name, err)
 		}
-		read++
+		counts := map[string]int{}
+		for _, op := range acct.Log().Ops() {
+			counts[op]++
+		}
+		fmt.Printf("%-42s requests: %d %v\n", step.name, len(acct.Log()), counts)
+		if result != nil {
+			fmt.Println(" ", result)
+		}
 	}
-	show("the logins of a user in three days", read, "logins")
-
-	// 4. Delete the days before the last: one request for each table, however many rows it contains.
-	report, err := logins.DropBefore(ctx, last, nil)
-	if err != nil {
-		return err
-	}
-	show("delete two days", len(report.Tables), "tables of 1,000 rows each")
-
-	// 5. A late write to a deleted day is refused without a request; it would create the table again.
-	_, err = logins.Insert(ctx, &Login{User: "junc", At: last.AddDate(0, 0, -2)})
-	show("a late login", err)
-
-	// 6. For comparison, delete the rows of the last day: a query for their keys, and a transaction for each 100.
-	today, err := logins.Open(ctx, last)
-	if err != nil {
-		return err
-	}
-	done, err := today.DeleteWhere(ctx, query.PartitionKey.Eq("donh"), nil)
-	if err != nil {
-		return err
-	}
-	show("delete one day row by row", done.Deleted, "rows")
-	return nil
 }

@@ -13,15 +13,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -105,45 +104,42 @@ func respond(w http.ResponseWriter, code int, header, value string, body any, er
 }
 
 func main() {
-	if err := run(os.Stdout); err != nil {
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), and the loop by http.ListenAndServe(address, api(staff)).
+	acct, ctx := storagetest.Start(nil), context.Background()
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	staff, err := patterns.NewTable[Employee](acct.TablesWith(&opts).NewClient("Staff"), nil)
+	if err != nil {
 		log.Fatal(err)
 	}
-}
-
-func run(w io.Writer) error {
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(opts) by
-	// aztables.NewServiceClient(url, credential, opts), and send by http.ListenAndServe(address, api(staff)).
-	acct, opts := storagetest.Start(nil), new(aztables.ClientOptions)
-	patterns.Accelerate(&opts.ClientOptions)
-	staff, err := patterns.NewTable[Employee](acct.TablesWith(opts).NewClient("Staff"), nil)
-	if err != nil {
-		return err
+	if err := staff.Create(ctx); err != nil {
+		log.Fatal(err)
 	}
-	if err := staff.Create(context.Background()); err != nil {
-		return err
-	}
-	send := func(method, path, etag, body string) http.Header {
+	var etag, next string // of the replies to GET
+	for _, request := range []struct{ method, path, body string }{
+		{"POST", "/staff/Sales/1", `{"Name":"Ken"}`},
+		{"POST", "/staff/Sales/2", `{"Name":"Ann"}`},
+		{"POST", "/staff/Sales/3", `{"Name":"Jun"}`},
+		{"POST", "/staff/Sales/3", `{"Name":"Joe"}`}, // the id is taken
+		{"GET", "/staff/Sales/1", ""},
+		{"PUT", "/staff/Sales/1", `{"Name":"Ken Kwok"}`},
+		{"PUT", "/staff/Sales/1", `{"Name":"Kenneth"}`}, // with an ETag that is not current any more
+		{"GET", "/staff/Sales/4", ""},
+		{"GET", "/staff/Sales", ""},
+		{"GET", "/staff/Sales?cursor=", ""},     // the next page
+		{"GET", "/staff/Marketing?cursor=", ""}, // a cursor is valid for its own list only
+	} {
 		acct.ResetLog()
-		r, response := httptest.NewRequest(method, path, strings.NewReader(body)), httptest.NewRecorder()
+		if strings.HasSuffix(request.path, "=") {
+			request.path += next
+		}
+		r, reply := httptest.NewRequest(request.method, request.path, strings.NewReader(request.body)), httptest.NewRecorder()
 		r.Header.Set("If-Match", etag)
-		api(staff).ServeHTTP(response, r)
-		ops := acct.Log().Ops()
-		fmt.Fprintf(w, "%-42s requests: %d %v\n  %d %v", method+" "+r.URL.Path, len(ops), ops, response.Code, response.Body)
-		return response.Header()
+		api(staff).ServeHTTP(reply, r)
+		if request.method == http.MethodGet {
+			etag, next = cmp.Or(reply.Header().Get("ETag"), etag), cmp.Or(reply.Header().Get("Next"), next)
+		}
+		fmt.Printf("%-42s requests: %d %v\n  %d %v", request.method+" "+r.URL.Path, len(acct.Log()), acct.Log().Ops(), reply.Code, reply.Body)
 	}
-
-	// 1. Add employees; the last id is taken.
-	for i, name := range []string{"Ken", "Ann", "Jun", "Joe"} {
-		send("POST", fmt.Sprint("/staff/Sales/", min(i+1, 3)), "", fmt.Sprintf(`{"Name":%q}`, name))
-	}
-	// 2. Read an employee, and change it. The second change has an ETag that is not current any more.
-	ken := send("GET", "/staff/Sales/1", "", "").Get("ETag")
-	send("PUT", "/staff/Sales/1", ken, `{"Name":"Ken Kwok"}`)
-	send("PUT", "/staff/Sales/1", ken, `{"Name":"Kenneth"}`)
-	send("GET", "/staff/Sales/4", "", "")
-	// 3. Read page by page. A cursor is valid for its own list only.
-	next := send("GET", "/staff/Sales", "", "").Get("Next")
-	send("GET", "/staff/Sales?cursor="+next, "", "")
-	send("GET", "/staff/Marketing?cursor="+next, "", "")
-	return nil
 }

@@ -15,13 +15,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"log"
-	"os"
 	"slices"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -39,104 +39,94 @@ type Employee struct {
 
 func lastName(e *Employee) (string, bool) { return e.LastName, e.LastName != "" }
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
+// newStaff declares the table and its index, and returns what changes the employees and what reads the index.
+func newStaff(client *aztables.Client, queue *azqueue.QueueClient, byName *indexentity.Index[Employee]) (
+	*patterns.Store[Employee], *indexentity.Reader[Employee], error,
+) {
+	table, err1 := patterns.NewTable[Employee](client, nil)
+	outbox, err2 := eventual.NewOutbox(queue, "staff", nil)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, nil, err
 	}
+	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Employee]{Views: []patterns.View[Employee]{byName}, Outbox: outbox})
+	return staff, byName.On(staff), err
 }
 
-func run(w io.Writer) error {
-	for _, variant := range []string{"same partition", "other partition", "blob"} {
-		fmt.Fprintf(w, "%s:\n", variant)
-		if err := try(w, variant); err != nil {
-			return fmt.Errorf("%s: %w", variant, err)
+// hire reads the list and writes it under the version that was read, so that no concurrent change is lost.
+func hire(ctx context.Context, staff *patterns.Store[Employee], e *Employee) error {
+	_, err := staff.Insert(ctx, e)
+	return err
+}
+
+// called reads the employees with a last name: the list, and then a point read of each, some concurrently.
+func called(ctx context.Context, index *indexentity.Reader[Employee], department, name string) (ids []string, err error) {
+	for item, err := range index.Query(ctx, department, name, nil) {
+		if err != nil {
+			return nil, err
 		}
+		ids = append(ids, item.Value.ID)
 	}
-	return nil
+	return ids, nil
 }
 
-func try(w io.Writer, variant string) error {
-	ctx := context.Background()
+// rename changes a last name: the employee leaves one list and enters another.
+func rename(ctx context.Context, staff *patterns.Store[Employee], key keys.Key, name string) error {
+	_, err := staff.Update(ctx, key, func(e *Employee) error {
+		e.LastName = name
+		return nil
+	})
+	return err
+}
+
+func main() {
 	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
 	// aztables.NewServiceClient(url, credential, &opts), acct.Queue by azqueue.NewQueueClient(url,
 	// credential, nil), acct.Container by container.NewClient(url, credential, nil), and remove what else uses acct.
-	acct := storagetest.Start(nil)
+	acct, ctx := storagetest.Start(nil), context.Background()
 	var opts aztables.ClientOptions
 	patterns.Accelerate(&opts.ClientOptions)
-	service, queue, blobs := acct.TablesWith(&opts), acct.Queue("outbox"), acct.Container("lists")
-	show := func(step string, result ...any) {
-		ops := acct.Log().Ops()
-		slices.Sort(ops) // some are concurrent
-		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(ops), ops)
-		if len(result) > 0 {
-			fmt.Fprintln(w, append([]any{" "}, result...)...)
+	for _, variant := range []struct {
+		name, table string
+		byName      *indexentity.Index[Employee]
+	}{
+		{"same partition", "Staff1", indexentity.Intra("lastname", lastName, nil)},       // needs no outbox
+		{"other partition", "Staff2", indexentity.Inter("lastname", nil, lastName, nil)}, // nil: in the same table
+		{"blob", "Staff3", indexentity.InterBlob("lastname", acct.Container("lists"), lastName, nil)},
+	} {
+		fmt.Println(variant.name + ":")
+		staff, index, err := newStaff(acct.TablesWith(&opts).NewClient(variant.table), acct.Queue("outbox"), variant.byName)
+		if err == nil {
+			err = staff.Create(ctx)
 		}
-		acct.ResetLog()
-	}
-
-	// 1. Declare the entity, the index, and the store that keeps the index up to date.
-	table, err := patterns.NewTable[Employee](service.NewClient("Staff"), nil)
-	if err != nil {
-		return err
-	}
-	outbox, err := eventual.NewOutbox(queue, "staff", nil)
-	if err != nil {
-		return err
-	}
-	var byName *indexentity.Index[Employee]
-	switch variant {
-	case "same partition":
-		byName = indexentity.Intra("lastname", lastName, nil) // needs no outbox
-	case "other partition":
-		byName = indexentity.Inter("lastname", nil, lastName, nil) // nil: in the same table
-	case "blob":
-		byName = indexentity.InterBlob("lastname", blobs, lastName, nil)
-	}
-	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Employee]{
-		Views: []patterns.View[Employee]{byName}, Outbox: outbox,
-	})
-	if err != nil {
-		return err
-	}
-	index := byName.On(staff)
-	if err := staff.Create(ctx); err != nil {
-		return err
-	}
-	acct.ResetLog()
-
-	// 2. Insert: the list is read, and written under the version that was read, so that no concurrent change is lost.
-	for _, id := range []string{"000152", "000231"} {
-		if _, err := staff.Insert(ctx, &Employee{"Sales", id, "Jones"}); err != nil {
-			return err
-		}
-		show("insert " + id)
-	}
-
-	// 3. Look up the list: the keys of all employees called Jones.
-	members, err := index.Get(ctx, "Sales", "Jones")
-	if err != nil {
-		return err
-	}
-	show("list the keys of Jones", len(members), "keys")
-
-	// 4. Read the employees: the list, and then a point read of each, some concurrently.
-	var found []string
-	for item, err := range index.Query(ctx, "Sales", "Jones", nil) {
 		if err != nil {
-			return err
+			log.Fatal(err)
 		}
-		found = append(found, item.Value.ID)
+		for _, step := range []struct {
+			name string
+			do   func() (any, error)
+		}{
+			{"insert 000152", func() (any, error) { return nil, hire(ctx, staff, &Employee{"Sales", "000152", "Jones"}) }},
+			{"insert 000231", func() (any, error) { return nil, hire(ctx, staff, &Employee{"Sales", "000231", "Jones"}) }},
+			{"list the keys of Jones", func() (any, error) {
+				members, err := index.Get(ctx, "Sales", "Jones")
+				return fmt.Sprint(len(members), " keys"), err
+			}},
+			{"read the employees called Jones", func() (any, error) { return called(ctx, index, "Sales", "Jones") }},
+			{"change a last name", func() (any, error) {
+				return nil, rename(ctx, staff, keys.Key{Partition: "Sales", Row: "000231"}, "Smith")
+			}},
+		} {
+			acct.ResetLog()
+			result, err := step.do()
+			if err != nil {
+				log.Fatalf("%s: %v", step.name, err)
+			}
+			ops := acct.Log().Ops()
+			slices.Sort(ops) // some are concurrent
+			fmt.Printf("%-42s requests: %d %v\n", step.name, len(ops), ops)
+			if result != nil {
+				fmt.Println(" ", result)
+			}
+		}
 	}
-	show("read the employees called Jones", found)
-
-	// 5. Change a last name: the employee leaves one list and enters another.
-	_, err = staff.Update(ctx, keys.Key{Partition: "Sales", Row: "000231"}, func(e *Employee) error {
-		e.LastName = "Smith"
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	show("change a last name")
-	return nil
 }

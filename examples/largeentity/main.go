@@ -16,12 +16,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"io"
 	"log"
-	"os"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -38,95 +39,88 @@ type Employee struct {
 	Photo      []byte `table:",blob"`
 }
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
+// open declares the table, the container and the queue for blobs to check, and creates them.
+func open(
+	ctx context.Context, client *aztables.Client, photos *container.Client, queue *azqueue.QueueClient,
+) (*largeentity.Table[Employee], error) {
+	outbox, err := eventual.NewOutbox(queue, "photos", nil)
+	if err != nil {
+		return nil, err
 	}
+	staff, err := largeentity.New(client, photos, &largeentity.Options[Employee]{Outbox: outbox})
+	if err != nil {
+		return nil, err
+	}
+	_, err = queue.Create(ctx, nil)
+	return staff, errors.Join(err, staff.Create(ctx))
 }
 
-func run(w io.Writer) error {
-	ctx := context.Background()
+// rename changes the name: the photo is not uploaded again.
+func rename(ctx context.Context, staff *largeentity.Table[Employee], e largeentity.Item[Employee], name string) (largeentity.Item[Employee], error) {
+	e.Value.Name = name
+	return staff.Replace(ctx, e)
+}
+
+// portray stores the photo in a new blob. A reader of the old row still finds the old photo.
+func portray(ctx context.Context, staff *largeentity.Table[Employee], e largeentity.Item[Employee], photo []byte) (largeentity.Item[Employee], error) {
+	e.Value.Photo = photo
+	return staff.Replace(ctx, e)
+}
+
+func main() {
 	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
 	// aztables.NewServiceClient(url, credential, &opts), acct.Queue by azqueue.NewQueueClient(url,
 	// credential, nil), acct.Container by container.NewClient(url, credential, nil), and remove what else uses acct.
-	acct := storagetest.Start(nil)
+	acct, ctx := storagetest.Start(nil), context.Background()
 	var opts aztables.ClientOptions
 	patterns.Accelerate(&opts.ClientOptions)
-	service, queue, photos := acct.TablesWith(&opts), acct.Queue("jobs"), acct.Container("photos")
-	show := func(step string, result ...any) {
-		ops := acct.Log().Ops()
-		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(ops), ops)
-		if len(result) > 0 {
-			fmt.Fprintln(w, append([]any{" "}, result...)...)
-		}
-		acct.ResetLog()
-	}
-
-	// 1. Declare the table, the container, and the queue for blobs to check.
-	outbox, err := eventual.NewOutbox(queue, "photos", nil)
+	staff, err := open(ctx, acct.TablesWith(&opts).NewClient("Employees"), acct.Container("photos"), acct.Queue("jobs"))
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	staff, err := largeentity.New(service.NewClient("Employees"), photos, &largeentity.Options[Employee]{Outbox: outbox})
-	if err != nil {
-		return err
-	}
-	if _, err := queue.Create(ctx, nil); err != nil {
-		return err
-	}
-	if err := staff.Create(ctx); err != nil {
-		return err
-	}
-	acct.ResetLog()
-
-	// 2. Insert: the message, then the blob, then the row. The first write of a program also reads the service's time.
-	_, err = staff.Insert(ctx, &Employee{"Sales", "jonesj@contoso.com", "Jim Jones", make([]byte, 300_000)})
-	if err != nil {
-		return err
-	}
-	show("insert an employee")
 	key := keys.Key{Partition: "Sales", Row: "jonesj@contoso.com"}
-
-	// 3. Read the row without the photo, for example for a list.
-	row, err := staff.GetMeta(ctx, key)
-	if err != nil {
-		return err
+	var jim largeentity.Item[Employee]
+	for _, step := range []struct {
+		name string
+		do   func() (any, error)
+	}{
+		{"insert an employee", func() (any, error) {
+			// The message, then the blob, then the row. The first write of a program also reads the service's time.
+			_, err := staff.Insert(ctx, &Employee{key.Partition, key.Row, "Jim Jones", make([]byte, 300_000)})
+			return nil, err
+		}},
+		{"read the row", func() (any, error) { // without the photo, for example for a list
+			row, err := staff.GetMeta(ctx, key)
+			photo, _ := row.Blob("Photo")
+			return fmt.Sprintf("the photo has %d bytes, %d were read", photo.Length, len(row.Value.Photo)), err
+		}},
+		{"read the employee with the photo", func() (_ any, err error) {
+			jim, err = staff.Get(ctx, key)
+			return fmt.Sprint(len(jim.Value.Photo), " bytes were read"), err
+		}},
+		{"change the name", func() (_ any, err error) {
+			jim, err = rename(ctx, staff, jim, "Jim Jones-Smith")
+			return nil, err
+		}},
+		{"change the photo", func() (_ any, err error) {
+			jim, err = portray(ctx, staff, jim, make([]byte, 400_000))
+			return nil, err
+		}},
+		// After a grace time, a day by default, the worker deletes both blobs.
+		{"delete the employee", func() (any, error) { return nil, staff.Delete(ctx, key, jim.ETag) }},
+		{"sweep", func() (any, error) { // finds blobs without a row; these are too young to be deleted
+			report, err := staff.Sweep(ctx, &largeentity.SweepOptions{DryRun: true})
+			return fmt.Sprint(report.Blobs, " blobs, ", report.Deleted, " to delete"), err
+		}},
+	} {
+		acct.ResetLog()
+		result, err := step.do()
+		if err != nil {
+			log.Fatalf("%s: %v", step.name, err)
+		}
+		fmt.Printf("%-42s requests: %d %v\n", step.name, len(acct.Log()), acct.Log().Ops())
+		if result != nil {
+			fmt.Println(" ", result)
+		}
 	}
-	photo, _ := row.Blob("Photo")
-	show("read the row", "the photo has", photo.Length, "bytes,", len(row.Value.Photo), "were read")
-
-	// 4. Read the employee with the photo.
-	jim, err := staff.Get(ctx, key)
-	if err != nil {
-		return err
-	}
-	show("read the employee with the photo", len(jim.Value.Photo), "bytes were read")
-
-	// 5. Change the name: the photo is not uploaded again.
-	jim.Value.Name = "Jim Jones-Smith"
-	if jim, err = staff.Replace(ctx, jim); err != nil {
-		return err
-	}
-	show("change the name")
-
-	// 6. Change the photo: it is stored in a new blob. A reader of the old row still finds the old photo.
-	jim.Value.Photo = make([]byte, 400_000)
-	if jim, err = staff.Replace(ctx, jim); err != nil {
-		return err
-	}
-	show("change the photo")
-
-	// 7. Delete the employee. After a grace time, a day by default, the worker deletes both blobs.
-	if err := staff.Delete(ctx, key, jim.ETag); err != nil {
-		return err
-	}
-	show("delete the employee")
-
-	// 8. A sweep finds blobs without a row. These are too young to be deleted.
-	report, err := staff.Sweep(ctx, &largeentity.SweepOptions{DryRun: true})
-	if err != nil {
-		return err
-	}
-	show("sweep", report.Blobs, "blobs,", report.Deleted, "to delete")
-	return nil
 }

@@ -18,97 +18,99 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
+	"iter"
 	"log"
-	"os"
 	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
-
-func run(w io.Writer) error {
-	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.Container by
-	// container.NewClient(url, credential, nil), and remove what else uses acct.
-	acct := storagetest.Start(nil)
-	logs := acct.Container("logs")
-	show := func(step string, result ...any) {
-		counts := map[string]int{}
-		for _, op := range acct.Log().Ops() {
-			counts[op]++
-		}
-		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(acct.Log()), counts)
-		if len(result) > 0 {
-			fmt.Fprintln(w, append([]any{" "}, result...)...)
-		}
-		acct.ResetLog()
-	}
-	if _, err := logs.Create(ctx, nil); err != nil {
-		return err
-	}
-	acct.ResetLog()
-
-	// 1. Each process has a writer. By default it flushes every two seconds; here only when Flush is called.
+// write collects records in memory, and after each 600 appends them to the blob of their hour and updates its metadata.
+// Each process has a writer. By default it flushes every two seconds; here only when Flush is called.
+func write(ctx context.Context, logs *container.Client, records iter.Seq[logdata.Record]) error {
 	writer, err := logdata.NewWriter(logs, "web", &logdata.WriterOptions{FlushAge: -1})
 	if err != nil {
 		return err
 	}
-
-	// 2. Write the records of two hours: they are collected in memory. Each flush appends them to the blob of their hour
-	// and updates its metadata.
-	start := time.Date(2014, 7, 31, 14, 0, 0, 0, time.UTC)
-	for second := range 2 * 60 * 60 {
-		r := logdata.Record{Time: start.Add(time.Duration(second) * time.Second), Type: "INFO", Message: "served"}
-		if second%600 == 300 {
-			r.Type, r.Message = "ERROR", "disk full"
-		}
+	n := 0
+	for r := range records {
 		if err := writer.Write(ctx, r); err != nil {
 			return err
 		}
-		if second%600 == 599 {
+		if n++; n%600 == 0 {
 			if err := writer.Flush(ctx); err != nil {
 				return err
 			}
 		}
 	}
-	if err := writer.Close(ctx); err != nil {
-		return err
-	}
-	show("write 7,200 records in 12 flushes")
+	return writer.Close(ctx)
+}
 
-	// 3. Find the errors of some minutes: one request lists the blobs of the hour, and one reads the part of the blob that
-	// contains them.
+// find returns the records of a type between two times. One request lists the blobs of each hour. Another reads the part
+// of a blob that contains such records; if its metadata shows that it has none, it is not read.
+func find(ctx context.Context, logs *container.Client, kind string, from, to time.Time) (found []string, stats logdata.Stats, err error) {
 	reader, err := logdata.NewReader(logs, "web", nil)
 	if err != nil {
-		return err
+		return nil, stats, err
 	}
-	var stats logdata.Stats
-	var found []string
-	opts := &logdata.ReadOptions{Types: []string{"ERROR"}, Stats: &stats}
-	for e, err := range reader.Read(ctx, start.Add(64*time.Minute), start.Add(66*time.Minute), opts) {
+	for e, err := range reader.Read(ctx, from, to, &logdata.ReadOptions{Types: []string{kind}, Stats: &stats}) {
 		if err != nil {
-			return err
+			return nil, stats, err
 		}
 		found = append(found, e.Time.Format(time.TimeOnly)+" "+e.Message)
 	}
-	show("find the errors of two minutes", found, "in", stats.Read, "blob,", stats.Lines, "lines read")
+	return found, stats, nil
+}
 
-	// 4. Find the warnings: the metadata shows that no blob contains one, so none is read.
-	found = nil
-	opts = &logdata.ReadOptions{Types: []string{"WARN"}}
-	for e, err := range reader.Read(ctx, start, start.Add(2*time.Hour), opts) {
-		if err != nil {
-			return err
-		}
-		found = append(found, e.Message)
+func main() {
+	// An account in this process, which logs its requests. For a real one, replace acct.Container by
+	// container.NewClient(url, credential, nil), and remove what else uses acct.
+	acct, ctx := storagetest.Start(nil), context.Background()
+	logs := acct.Container("logs")
+	if _, err := logs.Create(ctx, nil); err != nil {
+		log.Fatal(err)
 	}
-	show("find the warnings of two hours", len(found), "warnings")
-	return nil
+	start := time.Date(2014, 7, 31, 14, 0, 0, 0, time.UTC)
+	twoHours := func(yield func(logdata.Record) bool) {
+		for second := range 2 * 60 * 60 {
+			r := logdata.Record{Time: start.Add(time.Duration(second) * time.Second), Type: "INFO", Message: "served"}
+			if second%600 == 300 {
+				r.Type, r.Message = "ERROR", "disk full"
+			}
+			if !yield(r) {
+				return
+			}
+		}
+	}
+	for _, step := range []struct {
+		name string
+		do   func() (any, error)
+	}{
+		{"write 7,200 records in 12 flushes", func() (any, error) { return nil, write(ctx, logs, twoHours) }},
+		{"find the errors of two minutes", func() (any, error) {
+			found, stats, err := find(ctx, logs, "ERROR", start.Add(64*time.Minute), start.Add(66*time.Minute))
+			return fmt.Sprintf("%v in %d blob, %d lines read", found, stats.Read, stats.Lines), err
+		}},
+		{"find the warnings of two hours", func() (any, error) {
+			found, _, err := find(ctx, logs, "WARN", start, start.Add(2*time.Hour))
+			return fmt.Sprint(len(found), " warnings"), err
+		}},
+	} {
+		acct.ResetLog()
+		result, err := step.do()
+		if err != nil {
+			log.Fatalf("%s: %v", step.name, err)
+		}
+		counts := map[string]int{}
+		for _, op := range acct.Log().Ops() {
+			counts[op]++
+		}
+		fmt.Printf("%-42s requests: %d %v\n", step.name, len(acct.Log()), counts)
+		if result != nil {
+			fmt.Println(" ", result)
+		}
+	}
 }

@@ -16,9 +16,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
-	"os"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -35,85 +33,90 @@ type Expense struct {
 	Filed  time.Time
 }
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
+// open declares the log, and creates its table. Without Time, the time of an entry is that of its Append.
+func open(ctx context.Context, client *aztables.Client) (*logtail.Log[Expense], error) {
+	expenses, err := logtail.New(client, &logtail.Options[Expense]{Time: func(e *Expense) time.Time { return e.Filed }})
+	if err != nil {
+		return nil, err
 	}
+	return expenses, expenses.Create(ctx)
 }
 
-func run(w io.Writer) error {
-	ctx := context.Background()
+// newest returns the dates of the newest claims: the service reads that many rows, however long the log is.
+func newest(ctx context.Context, expenses *logtail.Log[Expense], employee string, n int) (dates []string, err error) {
+	for e, err := range expenses.Tail(ctx, employee, n) {
+		if err != nil {
+			return nil, err
+		}
+		dates = append(dates, e.Time.Format(time.DateOnly))
+	}
+	return dates, nil
+}
+
+// count counts the claims between two times: a range of row keys.
+func count(ctx context.Context, expenses *logtail.Log[Expense], employee string, from, to time.Time) (n int, err error) {
+	for _, err := range expenses.Range(ctx, employee, from, to) {
+		if err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+func main() {
 	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
 	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
-	acct := storagetest.Start(nil)
+	acct, ctx := storagetest.Start(nil), context.Background()
 	var opts aztables.ClientOptions
 	patterns.Accelerate(&opts.ClientOptions)
-	service := acct.TablesWith(&opts)
-	show := func(step string, result ...any) {
-		log := acct.Log()
-		fmt.Fprintf(w, "%-42s requests: %d %v, rows read: %d\n", step, len(log), log.Ops(), log.Scanned())
-		if len(result) > 0 {
-			fmt.Fprintln(w, append([]any{" "}, result...)...)
-		}
-		acct.ResetLog()
-	}
-
-	// 1. Declare the log. Without Time, the time of an entry is that of its Append.
-	expenses, err := logtail.New(service.NewClient("Expenses"), &logtail.Options[Expense]{
-		Time: func(e *Expense) time.Time { return e.Filed },
-	})
+	expenses, err := open(ctx, acct.TablesWith(&opts).NewClient("Expenses"))
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	if err := expenses.Create(ctx); err != nil {
-		return err
-	}
-	acct.ResetLog()
-
-	// 2. Append a claim, and 50 more in one transaction. Each key is chosen once, so a retry cannot store an entry twice.
 	january := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
-	if _, err := expenses.Append(ctx, "000123", &Expense{"taxi", 10.5, january}); err != nil {
-		return err
-	}
-	show("append a claim")
 	var claims []Expense
 	for day := 1; day <= 50; day++ {
 		claims = append(claims, Expense{"hotel", 100, january.AddDate(0, 0, day)})
 	}
-	if _, err := expenses.AppendAll(ctx, "000123", claims); err != nil {
-		return err
-	}
-	show("append 50 claims")
-
-	// 3. Read the three newest: the service reads three rows, however long the log is.
-	var dates []string
-	for e, err := range expenses.Tail(ctx, "000123", 3) {
-		if err != nil {
-			return err
-		}
-		dates = append(dates, e.Time.Format(time.DateOnly))
-	}
-	show("the three newest", dates)
-
-	// 4. Read the claims of three days: a range of row keys.
-	found := 0
-	for _, err := range expenses.Range(ctx, "000123", january, january.AddDate(0, 0, 3)) {
-		if err != nil {
-			return err
-		}
-		found++
-	}
-	show("the claims of three days", found, "claims")
-
-	// 5. Read page by page: the cursor can be part of a link, and newer claims do not move the following pages.
-	cursor := ""
-	for range 2 {
+	cursor := "" // can be part of a link; newer claims do not move the following pages
+	next := func() (any, error) {
 		page, err := expenses.Page(ctx, "000123", time.Time{}, time.Time{}, cursor, &logtail.PageOptions{Limit: 20})
 		if err != nil {
-			return err
+			return nil, err
 		}
-		show("a page of 20", page.Entries[0].Time.Format(time.DateOnly), "and older")
 		cursor = page.Cursor
+		return page.Entries[0].Time.Format(time.DateOnly) + " and older", nil
 	}
-	return nil
+	for _, step := range []struct {
+		name string
+		do   func() (any, error)
+	}{
+		{"append a claim", func() (any, error) { // its key is chosen once, so a retry cannot store the entry twice
+			_, err := expenses.Append(ctx, "000123", &Expense{"taxi", 10.5, january})
+			return nil, err
+		}},
+		{"append 50 claims", func() (any, error) { // one transaction
+			_, err := expenses.AppendAll(ctx, "000123", claims)
+			return nil, err
+		}},
+		{"the three newest", func() (any, error) { return newest(ctx, expenses, "000123", 3) }},
+		{"the claims of three days", func() (any, error) {
+			n, err := count(ctx, expenses, "000123", january, january.AddDate(0, 0, 3))
+			return fmt.Sprint(n, " claims"), err
+		}},
+		{"a page of 20", next},
+		{"a page of 20", next},
+	} {
+		acct.ResetLog()
+		result, err := step.do()
+		if err != nil {
+			log.Fatalf("%s: %v", step.name, err)
+		}
+		sent := acct.Log()
+		fmt.Printf("%-42s requests: %d %v, rows read: %d\n", step.name, len(sent), sent.Ops(), sent.Scanned())
+		if result != nil {
+			fmt.Println(" ", result)
+		}
+	}
 }

@@ -18,9 +18,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
-	"os"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -35,85 +33,96 @@ type Event struct {
 	Hour, ID, Text string
 }
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
-	}
-}
-
-func run(w io.Writer) error {
-	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
-	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
-	acct := storagetest.Start(nil)
-	var opts aztables.ClientOptions
-	patterns.Accelerate(&opts.ClientOptions)
-	service := acct.TablesWith(&opts)
-	show := func(step string, result ...any) {
-		counts := map[string]int{}
-		for _, op := range acct.Log().Ops() {
-			counts[op]++
-		}
-		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(acct.Log()), counts)
-		if len(result) > 0 {
-			fmt.Fprintln(w, append([]any{" "}, result...)...)
-		}
-		acct.ResetLog()
-	}
-
-	// 1. Declare the key of an event.
-	spread, err := keys.NewSpread(8)
-	if err != nil {
-		return err
-	}
-	events, err := patterns.NewTable(service.NewClient("Events"), &patterns.TableOptions[Event]{
+// open declares the key of an event, and creates the table.
+func open(ctx context.Context, client *aztables.Client, spread *keys.Spread) (*patterns.Table[Event], error) {
+	events, err := patterns.NewTable(client, &patterns.TableOptions[Event]{
 		Key: func(e *Event) (keys.Key, error) {
 			return keys.Key{Partition: spread.Partition(e.Hour, e.ID), Row: e.ID}, nil
 		},
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := events.Create(ctx); err != nil {
-		return err
-	}
-	acct.ResetLog()
+	return events, events.Create(ctx)
+}
 
-	// 2. Write the events of an hour: each partition receives about an eighth of them.
-	const hour, n = "2014073118", 400
+// write inserts events of an hour: each partition receives about an eighth of them.
+func write(ctx context.Context, events *patterns.Table[Event], hour string, n int) error {
 	for i := range n {
 		if _, err := events.Insert(ctx, &Event{hour, fmt.Sprintf("evt%05d", i), "signed in"}); err != nil {
 			return err
 		}
 	}
-	partitions, busiest := map[string]int{}, 0
-	for _, request := range acct.Log() {
-		for _, row := range request.Rows {
-			partitions[row.Partition]++
-			busiest = max(busiest, partitions[row.Partition])
-		}
-	}
-	show("write 400 events", len(partitions), "partitions, the busiest receives", busiest, "events")
+	return nil
+}
 
-	// 3. Read one event: its id determines the partition, so this is a point read.
-	event, err := events.Get(ctx, keys.Key{Partition: spread.Partition(hour, "evt00017"), Row: "evt00017"})
-	if err != nil {
-		return err
-	}
-	show("read an event", event.Key.Partition, event.Value.Text)
-
-	// 4. Read the hour: one query for each bucket. The plan shows the cost before a request is sent.
+// count reads the events of an hour: one query for each bucket. The plan shows the cost before a request is sent.
+func count(ctx context.Context, events *patterns.Table[Event], spread *keys.Spread, hour string) (n int, plan query.Plan, err error) {
 	var all []any
 	for _, p := range spread.Partitions(hour) {
 		all = append(all, p)
 	}
-	filter, found := query.PartitionKey.In(all...), 0
+	filter := query.PartitionKey.In(all...)
 	for _, err := range events.Query(ctx, filter, nil) {
 		if err != nil {
-			return err
+			return 0, plan, err
 		}
-		found++
+		n++
 	}
-	show("read the hour", query.Explain(filter).Class, "of", len(all), "partitions,", found, "events")
-	return nil
+	return n, query.Explain(filter), nil
+}
+
+func main() {
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
+	acct, ctx := storagetest.Start(nil), context.Background()
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	spread, err := keys.NewSpread(8)
+	if err != nil {
+		log.Fatal(err)
+	}
+	events, err := open(ctx, acct.TablesWith(&opts).NewClient("Events"), spread)
+	if err != nil {
+		log.Fatal(err)
+	}
+	const hour = "2014073118"
+	for _, step := range []struct {
+		name string
+		do   func() (any, error)
+	}{
+		{"write 400 events", func() (any, error) {
+			err := write(ctx, events, hour, 400)
+			partitions, busiest := map[string]int{}, 0
+			for _, request := range acct.Log() {
+				for _, row := range request.Rows {
+					partitions[row.Partition]++
+					busiest = max(busiest, partitions[row.Partition])
+				}
+			}
+			return fmt.Sprintf("%d partitions, the busiest receives %d events", len(partitions), busiest), err
+		}},
+		{"read an event", func() (any, error) { // its id determines the partition, so this is a point read
+			event, err := events.Get(ctx, keys.Key{Partition: spread.Partition(hour, "evt00017"), Row: "evt00017"})
+			return event.Key.Partition + " " + event.Value.Text, err
+		}},
+		{"read the hour", func() (any, error) {
+			n, plan, err := count(ctx, events, spread, hour)
+			return fmt.Sprintf("%v of %d partitions, %d events", plan.Class, spread.Buckets(), n), err
+		}},
+	} {
+		acct.ResetLog()
+		result, err := step.do()
+		if err != nil {
+			log.Fatalf("%s: %v", step.name, err)
+		}
+		counts := map[string]int{}
+		for _, op := range acct.Log().Ops() {
+			counts[op]++
+		}
+		fmt.Printf("%-42s requests: %d %v\n", step.name, len(acct.Log()), counts)
+		if result != nil {
+			fmt.Println(" ", result)
+		}
+	}
 }

@@ -17,9 +17,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
-	"os"
 	"strconv"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -39,78 +37,72 @@ func half(property string) int {
 	return (day-1)/183 + 1
 }
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
+// open declares the parts, and creates the table. Without PartOf, a hash of the name selects the part of a property.
+func open(ctx context.Context, client *aztables.Client) (*wideentity.Table[map[string]any], error) {
+	counts, err := wideentity.New[map[string]any](client, &wideentity.Options{Parts: 2, PartOf: half})
+	if err != nil {
+		return nil, err
 	}
+	return counts, counts.Create(ctx)
 }
 
-func run(w io.Writer) error {
-	ctx := context.Background()
+// change sets the count of one day of the year that was read: the row with that day and the first row change, if no one
+// has changed the entity meanwhile.
+func change(ctx context.Context, counts *wideentity.Table[map[string]any], year wideentity.Item[map[string]any], day string, n int32) error {
+	year.Value[day] = n
+	_, err := counts.Merge(ctx, year, day)
+	return err
+}
+
+// count reads one day: only the row that contains it.
+func count(ctx context.Context, counts *wideentity.Table[map[string]any], key keys.Key, day string) (any, error) {
+	part, err := counts.Read(ctx, key, day)
+	return part.Value[day], err
+}
+
+func main() {
 	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
 	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
-	acct := storagetest.Start(nil)
+	acct, ctx := storagetest.Start(nil), context.Background()
 	var opts aztables.ClientOptions
 	patterns.Accelerate(&opts.ClientOptions)
-	service := acct.TablesWith(&opts)
-	show := func(step string, result ...any) {
-		log, rows := acct.Log(), 0
-		for _, request := range log {
+	counts, err := open(ctx, acct.TablesWith(&opts).NewClient("Counts"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	key, days := keys.Key{Partition: "Sales", Row: "000123"}, map[string]any{}
+	for day := 1; day <= 365; day++ {
+		days[fmt.Sprintf("%s%03d", prefix, day)] = int32(day)
+	}
+	var year wideentity.Item[map[string]any]
+	for _, step := range []struct {
+		name string
+		do   func() (any, error)
+	}{
+		{"insert a year", func() (any, error) { // one transaction
+			_, err := counts.Insert(ctx, key, &days)
+			return nil, err
+		}},
+		{"read the year", func() (_ any, err error) { // one query of the three rows
+			year, err = counts.Get(ctx, key)
+			return fmt.Sprint(year.Value["MessageCountDay001"], " to ", year.Value["MessageCountDay365"]), err
+		}},
+		{"change a day", func() (any, error) { return nil, change(ctx, counts, year, "MessageCountDay300", 1000) }},
+		{"read a day", func() (any, error) { return count(ctx, counts, key, "MessageCountDay300") }},
+		{"delete the year", func() (any, error) { return nil, counts.Delete(ctx, key, "") }}, // all rows in one transaction
+	} {
+		acct.ResetLog()
+		result, err := step.do()
+		if err != nil {
+			log.Fatalf("%s: %v", step.name, err)
+		}
+		sent, rows := acct.Log(), 0
+		for _, request := range sent {
 			rows += request.Written
 		}
-		fmt.Fprintf(w, "%-42s requests: %d %v, rows written: %d\n", step, len(log), log.Ops(), rows)
-		if len(result) > 0 {
-			fmt.Fprintln(w, append([]any{" "}, result...)...)
+		fmt.Printf("%-42s requests: %d %v, rows written: %d\n", step.name, len(sent), sent.Ops(), rows)
+		if result != nil {
+			fmt.Println(" ", result)
 		}
-		acct.ResetLog()
 	}
-
-	// 1. Declare the parts. Without PartOf, a hash of the name selects the part of a property.
-	counts, err := wideentity.New[map[string]any](service.NewClient("Counts"), &wideentity.Options{Parts: 2, PartOf: half})
-	if err != nil {
-		return err
-	}
-	if err := counts.Create(ctx); err != nil {
-		return err
-	}
-	acct.ResetLog()
-	key := keys.Key{Partition: "Sales", Row: "000123"}
-
-	// 2. Insert the year: one transaction.
-	year := map[string]any{}
-	for day := 1; day <= 365; day++ {
-		year[fmt.Sprintf("%s%03d", prefix, day)] = int32(day)
-	}
-	if _, err := counts.Insert(ctx, key, &year); err != nil {
-		return err
-	}
-	show("insert a year")
-
-	// 3. Read the year: one query of the three rows.
-	item, err := counts.Get(ctx, key)
-	if err != nil {
-		return err
-	}
-	show("read the year", item.Value["MessageCountDay001"], "to", item.Value["MessageCountDay365"])
-
-	// 4. Change one day: the row with that day and the first row change, if no one has changed the entity meanwhile.
-	item.Value["MessageCountDay300"] = int32(1000)
-	if _, err := counts.Merge(ctx, item, "MessageCountDay300"); err != nil {
-		return err
-	}
-	show("change a day")
-
-	// 5. Read one day: only the row that contains it.
-	part, err := counts.Read(ctx, key, "MessageCountDay300")
-	if err != nil {
-		return err
-	}
-	show("read a day", part.Value["MessageCountDay300"])
-
-	// 6. Delete the year: all rows in one transaction.
-	if err := counts.Delete(ctx, key, ""); err != nil {
-		return err
-	}
-	show("delete the year")
-	return nil
 }

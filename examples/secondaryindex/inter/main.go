@@ -19,12 +19,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log"
-	"os"
 	"slices"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -40,95 +39,88 @@ type Employee struct {
 	Badge      string
 }
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
+// newStaff declares the tables, and returns what changes the employees and what reads the index.
+func newStaff(
+	employees, badges *aztables.Client, queue *azqueue.QueueClient,
+) (*patterns.Store[Employee], *secondaryindex.Reader[Employee], error) {
+	table, err1 := patterns.NewTable[Employee](employees, nil)
+	outbox, err2 := eventual.NewOutbox(queue, "staff", nil)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, nil, err
 	}
+	byBadge := secondaryindex.Inter("badge", badges, func(e *Employee) (string, bool) { return e.Badge, e.Badge != "" },
+		&secondaryindex.Options[Employee]{Partition: func(_, _ string) string { return "badge" }})
+	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Employee]{Views: []patterns.View[Employee]{byBadge}, Outbox: outbox})
+	return staff, byBadge.On(staff), err
 }
 
-func run(w io.Writer) error {
-	ctx := context.Background()
+// takenIn returns the index by which an employee was refused, because one of any department has the value.
+func takenIn(refused error) (index string, err error) {
+	var duplicate *patterns.DuplicateError
+	if errors.As(refused, &duplicate) {
+		return duplicate.View, nil
+	}
+	return "", refused
+}
+
+// rebadge changes the badge: the new copy is inserted before the old one is deleted.
+func rebadge(ctx context.Context, staff *patterns.Store[Employee], e patterns.Item[Employee], badge string) error {
+	_, err := staff.UpdateItem(ctx, e, func(e *Employee) error {
+		e.Badge = badge
+		return nil
+	})
+	return err
+}
+
+func main() {
 	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
 	// aztables.NewServiceClient(url, credential, &opts), acct.Queue by azqueue.NewQueueClient(url,
 	// credential, nil), and remove what else uses acct.
-	acct := storagetest.Start(nil)
+	acct, ctx := storagetest.Start(nil), context.Background()
 	var opts aztables.ClientOptions
 	patterns.Accelerate(&opts.ClientOptions)
-	service, queue := acct.TablesWith(&opts), acct.Queue("outbox")
-	show := func(step string, result ...any) {
+	service := acct.TablesWith(&opts)
+	staff, byBadge, err := newStaff(service.NewClient("Employees"), service.NewClient("Badges"), acct.Queue("outbox"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	var jim patterns.Item[Employee]
+	for _, step := range []struct {
+		name string
+		do   func() (any, error)
+	}{
+		{"create the tables and the queue", func() (any, error) { return nil, staff.Create(ctx) }},
+		{"insert an employee", func() (_ any, err error) {
+			// The badge is reserved first, because it is unique. Then the employee is inserted together with the outbox
+			// row, the copy is written, and the outbox row and the message are deleted.
+			jim, err = staff.Insert(ctx, &Employee{"Sales", "000223", "Jim Jones", "B-17"})
+			return nil, err
+		}},
+		{"find by badge", func() (any, error) { // a point read of the copy, which can be out of date
+			copied, err := byBadge.Get(ctx, "", "B-17")
+			return copied.Value.Name + " in " + copied.Primary.Partition, err
+		}},
+		{"find by badge, checked", func() (any, error) { // also reads the employee's own row, which is always correct
+			_, freshness, err := byBadge.GetFresh(ctx, "", "B-17", nil)
+			return fmt.Sprint("the copy is ", freshness), err
+		}},
+		{"change a badge", func() (any, error) { return nil, rebadge(ctx, staff, jim, "B-18") }},
+		{"insert with a badge that is taken", func() (any, error) {
+			_, err := staff.Insert(ctx, &Employee{"Marketing", "000001", "Don Hall", "B-18"})
+			index, err := takenIn(err)
+			return "refused by the index " + index, err
+		}},
+	} {
+		acct.ResetLog()
+		result, err := step.do()
+		if err != nil {
+			log.Fatalf("%s: %v", step.name, err)
+		}
 		ops := acct.Log().Ops()
 		slices.Sort(ops) // some are concurrent
-		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(ops), ops)
-		if len(result) > 0 {
-			fmt.Fprintln(w, append([]any{" "}, result...)...)
+		fmt.Printf("%-42s requests: %d %v\n", step.name, len(ops), ops)
+		if result != nil {
+			fmt.Println(" ", result)
 		}
-		acct.ResetLog()
 	}
-
-	// 1. Declare the entity, the index, the outbox, and the store that keeps the index up to date.
-	table, err := patterns.NewTable[Employee](service.NewClient("Employees"), nil)
-	if err != nil {
-		return err
-	}
-	badges := service.NewClient("Badges")
-	byBadge := secondaryindex.Inter("badge", badges,
-		func(e *Employee) (string, bool) { return e.Badge, e.Badge != "" },
-		&secondaryindex.Options[Employee]{Partition: func(_, _ string) string { return "badge" }})
-	outbox, err := eventual.NewOutbox(queue, "staff", nil)
-	if err != nil {
-		return err
-	}
-	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Employee]{
-		Views:  []patterns.View[Employee]{byBadge},
-		Outbox: outbox,
-	})
-	if err != nil {
-		return err
-	}
-	index := byBadge.On(staff)
-	if err := staff.Create(ctx); err != nil {
-		return err
-	}
-	show("create the tables and the queue")
-
-	// 2. Insert: the badge is reserved first, because it is unique; then the employee is inserted together with the
-	// outbox row, then the copy is written, and the outbox row and the message are deleted.
-	jim, err := staff.Insert(ctx, &Employee{"Sales", "000223", "Jim Jones", "B-17"})
-	if err != nil {
-		return err
-	}
-	show("insert an employee")
-
-	// 3. Find by badge: a point read of the copy. It can be out of date.
-	copied, err := index.Get(ctx, "", "B-17")
-	if err != nil {
-		return err
-	}
-	show("find by badge", copied.Value.Name, "in", copied.Primary.Partition)
-
-	// 4. Find the employee itself: a second point read, of the employee's row, which is always correct.
-	_, freshness, err := index.GetFresh(ctx, "", "B-17", nil)
-	if err != nil {
-		return err
-	}
-	show("find by badge, checked", "the copy is", freshness)
-
-	// 5. Change the badge: the new copy is inserted before the old one is deleted.
-	jim, err = staff.UpdateItem(ctx, jim, func(e *Employee) error {
-		e.Badge = "B-18"
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	show("change a badge")
-
-	// 6. A badge that an employee of any department has is refused.
-	_, err = staff.Insert(ctx, &Employee{"Marketing", "000001", "Don Hall", jim.Value.Badge})
-	var duplicate *patterns.DuplicateError
-	if !errors.As(err, &duplicate) {
-		return fmt.Errorf("a second employee with the badge: %w", err)
-	}
-	show("insert with a badge that is taken", "refused by the index", duplicate.View)
-	return nil
 }

@@ -16,9 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log"
-	"os"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
@@ -36,96 +34,98 @@ type Employee struct {
 	EmailAddress         string
 }
 
-func main() {
-	if err := run(os.Stdout); err != nil {
-		log.Fatal(err)
+// byEmail needs no client, because the index rows are in the table of the employees. NewStore returns its error.
+var byEmail = secondaryindex.Intra("email",
+	func(e *Employee) (string, bool) { return e.EmailAddress, e.EmailAddress != "" }, nil)
+
+// newStaff declares the table and its index.
+func newStaff(client *aztables.Client) (*patterns.Store[Employee], error) {
+	table, err := patterns.NewTable[Employee](client, nil)
+	if err != nil {
+		return nil, err
 	}
+	return patterns.NewStore(table, &patterns.StoreOptions[Employee]{Views: []patterns.View[Employee]{byEmail}})
 }
 
-func run(w io.Writer) error {
-	ctx := context.Background()
-	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
-	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
-	acct := storagetest.Start(nil)
-	var opts aztables.ClientOptions
-	patterns.Accelerate(&opts.ClientOptions)
-	service := acct.TablesWith(&opts)
-	show := func(step string, result ...any) {
-		ops := acct.Log().Ops()
-		fmt.Fprintf(w, "%-42s requests: %d %v\n", step, len(ops), ops)
-		if len(result) > 0 {
-			fmt.Fprintln(w, append([]any{" "}, result...)...)
-		}
-		acct.ResetLog()
-	}
+// hire writes the employee and the index row in one transaction.
+func hire(ctx context.Context, staff *patterns.Store[Employee], e *Employee) error {
+	_, err := staff.Insert(ctx, e)
+	return err
+}
 
-	// 1. Declare the entity, the index, and the store that keeps the index up to date.
-	table, err := patterns.NewTable[Employee](service.NewClient("Employees"), nil)
-	if err != nil {
-		return err
+// takenIn returns the index by which an employee was refused, because another one has the value. Nothing was written.
+func takenIn(refused error) (index string, err error) {
+	var duplicate *patterns.DuplicateError
+	if errors.As(refused, &duplicate) {
+		return duplicate.View, nil
 	}
-	byEmail := secondaryindex.Intra("email",
-		func(e *Employee) (string, bool) { return e.EmailAddress, e.EmailAddress != "" }, nil)
-	staff, err := patterns.NewStore(table, &patterns.StoreOptions[Employee]{Views: []patterns.View[Employee]{byEmail}})
-	if err != nil {
-		return err
-	}
-	emails := byEmail.On(staff)
-	if err := staff.Create(ctx); err != nil {
-		return err
-	}
-	show("create the table")
+	return "", refused
+}
 
-	// 2. Insert: one transaction writes the employee and the index row.
-	for _, e := range []Employee{
-		{"Sales", "empid_000223", "Jim", "Jones", 34, "jonesj@contoso.com"},
-		{"Sales", "empid_000010", "Ken", "Kwok", 23, "kenk@contoso.com"},
-	} {
-		if _, err := staff.Insert(ctx, &e); err != nil {
-			return err
-		}
-		show("insert " + e.LastName)
-	}
-
-	// 3. Find by address: a point read of the index row, which is a full copy.
-	jim, err := emails.Get(ctx, "Sales", "jonesj@contoso.com")
-	if err != nil {
-		return err
-	}
-	show("find by address", jim.Value.FirstName, jim.Primary.Row)
-
-	// 4. List by address: a range of row keys.
-	var addresses []string
-	for e, err := range emails.Query(ctx, "Sales", secondaryindex.Prefix("k"), nil) {
+// addresses lists addresses: a range of row keys.
+func addresses(ctx context.Context, staff *patterns.Store[Employee], department, prefix string) (addresses []string, err error) {
+	for entry, err := range byEmail.On(staff).Query(ctx, department, secondaryindex.Prefix(prefix), nil) {
 		if err != nil {
-			return err
+			return nil, err
 		}
-		addresses = append(addresses, e.Indexed)
+		addresses = append(addresses, entry.Indexed)
 	}
-	show("list the addresses that begin with k", addresses)
+	return addresses, nil
+}
 
-	// 5. Change the address: the transaction replaces the employee, deletes the old index row and inserts the new one.
-	_, err = staff.Update(ctx, jim.Primary, func(e *Employee) error {
-		e.EmailAddress = "jim@contoso.com"
+// move changes an address: the transaction replaces the employee, deletes the old index row and inserts the new one.
+func move(ctx context.Context, staff *patterns.Store[Employee], key keys.Key, address string) error {
+	_, err := staff.Update(ctx, key, func(e *Employee) error {
+		e.EmailAddress = address
 		return nil
 	})
+	return err
+}
+
+func main() {
+	// An account in this process, which logs its requests. For a real one, replace acct.TablesWith(&opts) by
+	// aztables.NewServiceClient(url, credential, &opts), and remove what else uses acct.
+	acct, ctx := storagetest.Start(nil), context.Background()
+	var opts aztables.ClientOptions
+	patterns.Accelerate(&opts.ClientOptions)
+	staff, err := newStaff(acct.TablesWith(&opts).NewClient("Employees"))
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	show("change an address")
-
-	// 6. An address that another employee has is refused by the same transaction, and nothing is written.
-	_, err = staff.Insert(ctx, &Employee{"Sales", "empid_000300", "Kay", "Kwok", 51, "kenk@contoso.com"})
-	var duplicate *patterns.DuplicateError
-	if !errors.As(err, &duplicate) {
-		return fmt.Errorf("a second employee with the address: %w", err)
+	jim := Employee{"Sales", "empid_000223", "Jim", "Jones", 34, "jonesj@contoso.com"}
+	ken := Employee{"Sales", "empid_000010", "Ken", "Kwok", 23, "kenk@contoso.com"}
+	kay := Employee{"Sales", "empid_000300", "Kay", "Kwok", 51, "kenk@contoso.com"}
+	for _, step := range []struct {
+		name string
+		do   func() (any, error)
+	}{
+		{"create the table", func() (any, error) { return nil, staff.Create(ctx) }},
+		{"insert Jones", func() (any, error) { return nil, hire(ctx, staff, &jim) }},
+		{"insert Kwok", func() (any, error) { return nil, hire(ctx, staff, &ken) }},
+		{"find by address", func() (any, error) { // a point read of the index row, which is a full copy
+			found, err := byEmail.On(staff).Get(ctx, "Sales", jim.EmailAddress)
+			return found.Value.FirstName + " " + found.Primary.Row, err
+		}},
+		{"list the addresses that begin with k", func() (any, error) { return addresses(ctx, staff, "Sales", "k") }},
+		{"change an address", func() (any, error) {
+			return nil, move(ctx, staff, keys.Key{Partition: "Sales", Row: jim.RowKey}, "jim@contoso.com")
+		}},
+		{"insert with an address that is taken", func() (any, error) {
+			index, err := takenIn(hire(ctx, staff, &kay))
+			return "refused by the index " + index, err
+		}},
+		{"delete an employee", func() (any, error) { // one transaction for all rows of the employee
+			return nil, staff.Delete(ctx, keys.Key{Partition: "Sales", Row: ken.RowKey})
+		}},
+	} {
+		acct.ResetLog()
+		result, err := step.do()
+		if err != nil {
+			log.Fatalf("%s: %v", step.name, err)
+		}
+		fmt.Printf("%-42s requests: %d %v\n", step.name, len(acct.Log()), acct.Log().Ops())
+		if result != nil {
+			fmt.Println(" ", result)
+		}
 	}
-	show("insert with an address that is taken", "refused by the index "+duplicate.View)
-
-	// 7. Delete: one transaction for all rows of the employee.
-	if err := staff.Delete(ctx, keys.Key{Partition: "Sales", Row: "empid_000010"}); err != nil {
-		return err
-	}
-	show("delete an employee")
-	return nil
 }
