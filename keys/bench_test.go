@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -25,9 +26,7 @@ func BenchmarkValidate(b *testing.B) {
 	k := keys.Key{Partition: "Sales", Row: "email_jonesj@contoso.com"}
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := k.Validate(); err != nil {
-			b.Fatal(err)
-		}
+		assert.NoError(b, k.Validate())
 	}
 }
 
@@ -42,8 +41,6 @@ func BenchmarkInvertedTicks(b *testing.B) {
 	at := time.Unix(1767225600, 0)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := keys.InvertedTicks(at); err != nil {
-			b.Fatal(err)
-		}
+		assert.NoError(b, assert.ErrorOf(keys.InvertedTicks(at)))
 	}
 }

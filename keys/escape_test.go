@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -34,9 +35,7 @@ func TestEscapeReturnsTheDocumentedText(t *testing.T) {
 		"\uFFFD":                  "\uFFED" + mark + "F",
 		"\uFFFF":                  "\uFFED" + mark + "H",
 	} {
-		if got := keys.Escape(in); got != want {
-			t.Errorf("Escape(%+q) = %+q, want %+q", in, got, want)
-		}
+		assert.Equal(t, keys.Escape(in), want, "Escape", in)
 		if got, err := keys.Unescape(want); err != nil || got != in {
 			t.Errorf("Unescape(%+q) = %+q, %v, want %+q", want, got, err, in)
 		}
@@ -75,9 +74,7 @@ func TestEscapeOfEveryCharacter(t *testing.T) {
 	}
 	// 32 + 33 control characters, 4 forbidden characters, the separator, the mark and
 	// the 17 characters above it.
-	if len(changed) != 32+33+4+1+18 {
-		t.Errorf("Escape changes %d characters: %U", len(changed), changed)
-	}
+	assert.Equal(t, len(changed), 32+33+4+1+18, "Escape changes", "characters", changed)
 }
 
 func TestEscapePreservesTheOrderOfAllShortTexts(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -14,9 +15,7 @@ func TestValidateAcceptsLegalKeys(t *testing.T) {
 		"", " ", "jonesj@contoso.com", "%", "+", "'", "\u00A0", "\uFFFF", "😀",
 		strings.Repeat("a", 512), strings.Repeat("é", 512), strings.Repeat("😀", 256),
 	} {
-		if err := (keys.Key{Partition: s, Row: s}).Validate(); err != nil {
-			t.Errorf("%+q: %v", s, err)
-		}
+		assert.Equal(t, (keys.Key{Partition: s, Row: s}).Validate(), nil, s)
 	}
 }
 
@@ -46,21 +45,15 @@ func TestValidateNamesPartRuneAndOffset(t *testing.T) {
 		}
 		got := *e
 		got.Detail = ""
-		if got != c.want {
-			t.Errorf("%+q: got %+v, want %+v", c.key, got, c.want)
-		}
+		assert.Equal(t, got, c.want, c.key)
 	}
 }
 
 func TestErrorMessagesContainTheRuleAndNotTheText(t *testing.T) {
 	err := keys.Key{Row: "jones/smith"}.Validate()
-	if got, want := err.Error(), "keys: RowKey: forbidden character U+002F (at byte 5)"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Equal(t, err.Error(), "keys: RowKey: forbidden character U+002F (at byte 5)")
 	_, err = keys.Digits(1234, 3)
-	if got, want := err.Error(), "keys: Digits: too many digits: the width is 3"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.Equal(t, err.Error(), "keys: Digits: too many digits: the width is 3")
 	if errors.Is(err, errors.ErrUnsupported) {
 		t.Error("matches an error of another package")
 	}

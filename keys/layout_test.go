@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -92,14 +93,10 @@ func TestLayoutMatchesTheDesignGuide(t *testing.T) {
 		"000123_2012": true, "000123_": true, "000123_2012_1": true, "000123_\uFFFF": true,
 		"000123": false, "0001230": false, "0001230_2012": false, "000124": false, "000124_2012": false, "000122_2012": false, "000123 ": false,
 	} {
-		if one.Contains(s) != want {
-			t.Errorf("Range of the first field contains %q: %t", s, !want)
-		}
+		assert.Equal(t, one.Contains(s), want, "Range of the first field contains", s, !want)
 	}
 	// Further fields are ignored.
-	if _, err := l.Range(review{ID: 123, Year: -1}, 1); err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, assert.ErrorOf(l.Range(review{ID: 123, Year: -1}, 1)), nil)
 }
 
 func TestRangeOfAllFieldsContainsOnlyTheKey(t *testing.T) {
@@ -107,10 +104,7 @@ func TestRangeOfAllFieldsContainsOnlyTheKey(t *testing.T) {
 	for _, n := range []int{0, 1, 511, 512} {
 		l := layout[part](t, "")
 		k := part{strings.Repeat("a", n)}
-		key, err := l.Format(k)
-		if err != nil {
-			t.Fatal(err)
-		}
+		key := assert.Must(l.Format(k))(t)
 		r, err := l.Range(k, 1)
 		if err != nil || !r.Contains(key) || units(r.To) > 512 {
 			t.Fatalf("%d units: bound of %d units, %v", n, units(r.To), err)
@@ -130,9 +124,7 @@ func TestLayoutRejectsValuesAndNamesTheField(t *testing.T) {
 	l := layout[everything](t, "")
 	fine := everything{IDText: someUUID}
 	fine.At, fine.Newest = time.Unix(0, 0), time.Unix(0, 0)
-	if _, err := l.Format(fine); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(l.Format(fine)))
 	for part, spoil := range map[string]func(*everything){
 		"field Text":   func(e *everything) { e.Text = "secret\xFF" },
 		"field Named":  func(e *everything) { e.Named = "secret\xC2" },
@@ -187,15 +179,10 @@ func TestParseAcceptsOnlyTextThatFormatReturns(t *testing.T) {
 		Big  int64  `key:"digits=20"`
 	}
 	sl := layout[small](t, "")
-	good, err := sl.Format(small{127, 255, -128, 0.5, true, "aé", math.MaxInt64})
-	if err != nil {
-		t.Fatal(err)
-	}
+	good := assert.Must(sl.Format(small{127, 255, -128, 0.5, true, "aé", math.MaxInt64}))(t)
 	for i, bad := range []string{"128", "256", keys.Int64(128), "bfb999999999999a", "2", "A", "09223372036854775808"} {
 		parts := strings.Split(good, "_")
-		if _, err := sl.Parse(strings.Join(parts, "_")); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(sl.Parse(strings.Join(parts, "_"))))
 		parts[i] = bad
 		got, err := sl.Parse(strings.Join(parts, "_"))
 		if f := reflect.TypeFor[small]().Field(i).Name; err == nil || !strings.Contains(err.Error(), "field "+f) || got != (small{}) {
@@ -213,9 +200,7 @@ func definitionError[K any](t *testing.T, want string) {
 	t.Helper()
 	_, err := keys.NewLayout[K](nil)
 	mustFail(t, err, keys.BadDefinition, "")
-	if !strings.Contains(err.Error(), want) {
-		t.Errorf("%v does not name %q", err, want)
-	}
+	assert.Contains(t, err.Error(), want, err, "does not name")
 }
 
 func TestNewLayoutRejectsTypesThatCannotBeAKey(t *testing.T) {
@@ -314,20 +299,12 @@ func TestLayoutIsInjectiveAndItsRangesExact(t *testing.T) {
 		case 1:
 			b.A = a.A
 		}
-		x, err := l.Format(a)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
-		y, err := l.Format(b)
-		if err != nil {
-			t.Fatalf("%v", err)
-		}
+		x := assert.Must(l.Format(a))(t)
+		y := assert.Must(l.Format(b))(t)
 		if (x == y) != (a == b) {
 			t.Fatalf("%#v and %#v have the keys %+q and %+q", a, b, x, y)
 		}
-		if err := (keys.Key{Row: x}).Validate(); err != nil {
-			t.Fatalf("%v", err)
-		}
+		assert.NoError(t, (keys.Key{Row: x}).Validate())
 		if back, err := l.Parse(x); err != nil || back != a {
 			t.Fatalf("%#v is parsed as %#v, %v", a, back, err)
 		}
@@ -351,9 +328,7 @@ func FuzzLayout(f *testing.F) {
 		l := layout[mixed](t, "p_")
 		in := mixed{A: a, N: int(n), B: b}
 		if text, err := l.Format(in); err == nil {
-			if err := (keys.Key{Partition: text}).Validate(); err != nil {
-				t.Fatalf("%+q is not a key: %v", text, err)
-			}
+			assert.NoError(t, (keys.Key{Partition: text}).Validate(), text, "is not a key")
 			if back, err := l.Parse(text); err != nil || back != in {
 				t.Fatalf("%#v is parsed as %#v, %v", in, back, err)
 			}
@@ -372,10 +347,7 @@ func TestFoldIsStable(t *testing.T) {
 	}
 	l := layout[folded](t, "")
 	for _, r := range allRunes() {
-		text, err := l.Format(folded{string(r)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(l.Format(folded{string(r)}))(t)
 		back, err := l.Parse(text)
 		if err != nil || back.S != strings.ToLower(string(r)) {
 			t.Fatalf("%U: %+q, %v", r, back, err)
@@ -394,9 +366,7 @@ func TestLayoutFormatAllocatesOnlyTheKey(t *testing.T) {
 	k := row{ID: 123, Email: "jonesj@contoso.com", At: time.Unix(0, 0)}
 	// One for the struct, which is read by reflection, and one for the text.
 	if n := testing.AllocsPerRun(100, func() {
-		if _, err := l.Format(k); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(l.Format(k)))
 	}); n > 2 {
 		t.Errorf("%v allocations", n)
 	}
@@ -406,9 +376,7 @@ func BenchmarkLayoutFormat(b *testing.B) {
 	l := layout[review](b, "")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := l.Format(review{123, 2012}); err != nil {
-			b.Fatal(err)
-		}
+		assert.NoError(b, assert.ErrorOf(l.Format(review{123, 2012})))
 	}
 }
 
@@ -416,8 +384,6 @@ func BenchmarkLayoutParse(b *testing.B) {
 	l := layout[review](b, "")
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := l.Parse("000123_2012"); err != nil {
-			b.Fatal(err)
-		}
+		assert.NoError(b, assert.ErrorOf(l.Parse("000123_2012")))
 	}
 }

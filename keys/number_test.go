@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -72,9 +73,7 @@ var int64Vectors = []struct {
 
 func TestInt64Vectors(t *testing.T) {
 	for i, c := range int64Vectors {
-		if got := keys.Int64(c.v); got != c.text {
-			t.Errorf("Int64(%d) = %q, want %q", c.v, got, c.text)
-		}
+		assert.Equal(t, keys.Int64(c.v), c.text, "Int64", c.v)
 		if back, err := keys.ParseInt64(c.text); err != nil || back != c.v {
 			t.Errorf("ParseInt64(%q) = %d, %v", c.text, back, err)
 		}
@@ -135,9 +134,7 @@ func TestFloat64Vectors(t *testing.T) {
 		}
 	}
 	minusZero, _ := keys.Float64(math.Copysign(0, -1))
-	if minusZero != "8000000000000000" {
-		t.Errorf("minus zero is %q", minusZero)
-	}
+	assert.Equal(t, minusZero, "8000000000000000", "minus zero is")
 }
 
 func TestFloat64RejectsNaNAndInvalidText(t *testing.T) {
@@ -173,9 +170,7 @@ func TestFloat64PreservesOrderAndIsReversible(t *testing.T) {
 func TestUUID(t *testing.T) {
 	u := [16]byte{0x8f, 0x3a, 0x2c, 0x10, 0, 1, 0x4e, 0x5f, 0x9a, 0x6b, 0x7c, 0x8d, 0x9e, 0x0f, 0x1a, 0x2b}
 	const text = "8f3a2c10-0001-4e5f-9a6b-7c8d9e0f1a2b"
-	if got := keys.UUID(u); got != text {
-		t.Errorf("UUID = %q", got)
-	}
+	assert.Equal(t, keys.UUID(u), text, "UUID =")
 	if back, err := keys.ParseUUID(text); err != nil || back != u {
 		t.Errorf("ParseUUID = %x, %v", back, err)
 	}

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -18,12 +19,8 @@ func TestCompareIsTheOrderOfUTF16Units(t *testing.T) {
 		{"😀", "\uFFFD", -1}, {"\U0010FFFF", "\uE000", -1}, {"\uD7FF", "\U00010000", -1}, {"\uD7FF", "\uE000", -1},
 		{"x\U0001F600", "x\U0001F601", -1},
 	} {
-		if got := keys.Compare(c.a, c.b); got != c.want {
-			t.Errorf("Compare(%+q, %+q) = %d, want %d", c.a, c.b, got, c.want)
-		}
-		if got := keys.Compare(c.b, c.a); got != -c.want {
-			t.Errorf("Compare(%+q, %+q) = %d, want %d", c.b, c.a, got, -c.want)
-		}
+		assert.Equal(t, keys.Compare(c.a, c.b), c.want, "Compare", c.a, c.b)
+		assert.Equal(t, keys.Compare(c.b, c.a), -c.want, "Compare", c.b, c.a)
 	}
 }
 

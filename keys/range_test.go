@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -30,9 +31,7 @@ func TestPrefixReplacesTheLastCharacterByTheNext(t *testing.T) {
 		{"a/", "a0"}, {"a\x00", "a "},
 		{"a\xFF", "a\xFF"},
 	} {
-		if got, want := keys.Prefix(c.prefix), (keys.Range{From: c.prefix, To: c.to}); got != want {
-			t.Errorf("Prefix(%+q) = %+q, want %+q", c.prefix, got, want)
-		}
+		assert.Equal(t, keys.Prefix(c.prefix), (keys.Range{From: c.prefix, To: c.to}), "Prefix", c.prefix)
 	}
 }
 
@@ -80,9 +79,7 @@ func FuzzPrefix(f *testing.F) {
 func TestRangeIsHalfOpen(t *testing.T) {
 	r := keys.Range{From: "b", To: "d"}
 	for s, want := range map[string]bool{"a": false, "b": true, "cz": true, "d": false, "da": false} {
-		if r.Contains(s) != want {
-			t.Errorf("Contains(%q) = %t", s, !want)
-		}
+		assert.Equal(t, r.Contains(s), want, "Contains", s, !want)
 	}
 	if !(keys.Range{}).Contains("") || !(keys.Range{}).Contains("\uFFFF") {
 		t.Error("the zero Range does not contain every key")
@@ -101,9 +98,7 @@ func TestUnderPrependsText(t *testing.T) {
 		{keys.Range{From: "a"}, keys.Range{From: "email_a", To: "email`"}},
 		{keys.Range{}, keys.Prefix("email_")},
 	} {
-		if got := c.in.Under("email_"); got != c.want {
-			t.Errorf("%q.Under = %q, want %q", c.in, got, c.want)
-		}
+		assert.Equal(t, c.in.Under("email_"), c.want, c.in, "Under =")
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		lead, s, other := legalText().Draw(t, "lead"), legalText().Draw(t, "text"), legalText().Draw(t, "other")

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -37,9 +38,7 @@ func TestSpreadGoldenVectors(t *testing.T) {
 		{101, "evt00042", "071_2014073118"},
 		{10000, "evt00042", "5662_2014073118"},
 	} {
-		if got := spread(t, c.buckets).Partition("2014073118", c.id); got != c.want {
-			t.Errorf("%d buckets, id %q: %q, want %q", c.buckets, c.id, got, c.want)
-		}
+		assert.Equal(t, spread(t, c.buckets).Partition("2014073118", c.id), c.want, c.buckets, "buckets, id", c.id)
 	}
 }
 
@@ -71,9 +70,7 @@ func TestPartitionsReturnsEveryPartitionInKeyOrder(t *testing.T) {
 		}
 	})
 	for n, want := range map[int]string{1: "00_x", 10: "09_x", 11: "10_x", 100: "99_x", 101: "100_x", 1000: "999_x", 10000: "9999_x"} {
-		if all := spread(t, n).Partitions("x"); all[n-1] != want {
-			t.Errorf("last of %d buckets is %q, want %q", n, all[n-1], want)
-		}
+		assert.Equal(t, spread(t, n).Partitions("x")[n-1], want, "last of", n, "buckets is")
 	}
 }
 

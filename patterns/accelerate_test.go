@@ -9,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -29,20 +30,12 @@ func TestAcceleratedTwiceIsAcceleratedOnce(t *testing.T) {
 	if n, m := len(opts.PerRetryPolicies), len(opts.PerCallPolicies); n != 1 || m != 1 {
 		t.Errorf("%d policies for each try, %d for each call", n, m)
 	}
-	if before.PerRetryPolicies[0] != nil {
-		t.Error("options that share the slice were changed")
-	}
+	assert.Equal(t, before.PerRetryPolicies[0], nil, "options that share the slice were changed")
 	table := harness.NewTable[counter](t, acct.TablesWith(opts).NewClient(name), nil)
 	harness.Insert(t, table, counter{"hits", "0", 1})
-	if _, err := table.Update(t.Context(), tally, addOne); err != nil {
-		t.Error(err)
-	}
-	if _, err := table.Batch().Upsert(&counter{"hits", "1", 1}, patterns.Merge).Commit(t.Context()); err != nil {
-		t.Error(err)
-	}
-	if got := harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("hits"), nil)); len(got) != 2 {
-		t.Errorf("%d rows", len(got))
-	}
+	assert.Equal(t, assert.ErrorOf(table.Update(t.Context(), tally, addOne)), nil)
+	assert.Equal(t, assert.ErrorOf(table.Batch().Upsert(&counter{"hits", "1", 1}, patterns.Merge).Commit(t.Context())), nil)
+	assert.Equal(t, len(assert.All(t, table.Query(t.Context(), query.PartitionKey.Eq("hits"), nil))), 2, "rows")
 }
 
 // creating is a policy that creates the table if a request does not find it.
@@ -93,9 +86,7 @@ func TestAnotherPolicyMayCreateAMissingTable(t *testing.T) {
 					t.Errorf("%s: %v, created %d times", what, err, maker.created)
 					continue
 				}
-				if harness.Get(t, table, tally).Value.N != 1 {
-					t.Errorf("%s: another row", what)
-				}
+				assert.Equal(t, harness.Get(t, table, tally).Value.N, 1, what, "another row")
 			}
 		})
 	}
@@ -109,30 +100,19 @@ func TestSharedAccessSignaturesWorkInEveryOperation(t *testing.T) {
 			owner := acct.Tables()
 			all := aztables.AccountSASPermissions{Read: true, Write: true, Delete: true, List: true, Add: true, Create: true, Update: true}
 			address, err := owner.GetAccountSASURL(aztables.AccountSASResourceTypes{Service: true, Container: true, Object: true}, all, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			opts := &aztables.ClientOptions{}
 			opts.Transport = acct.Transport()
 			if accelerate {
 				patterns.Accelerate(&opts.ClientOptions)
 			}
-			service, err := aztables.NewServiceClientWithNoCredential(address, opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			service := assert.Must(aztables.NewServiceClientWithNoCredential(address, opts))(t)
 			table := harness.NewTable[counter](t, service.NewClient(name), nil)
 			for round := range 2 { // the first request may be of any kind
 				v := counter{"hits", string(rune('a' + round)), 1}
-				if _, err := table.Batch().Upsert(&v, patterns.Replace).Commit(t.Context()); err != nil {
-					t.Fatalf("%+v", err)
-				}
-				if _, err := table.Update(t.Context(), v.Key(), addOne); err != nil {
-					t.Fatal(err)
-				}
-				if err := table.Delete(t.Context(), v.Key(), ""); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, assert.ErrorOf(table.Batch().Upsert(&v, patterns.Replace).Commit(t.Context())))
+				assert.NoError(t, assert.ErrorOf(table.Update(t.Context(), v.Key(), addOne)))
+				assert.NoError(t, table.Delete(t.Context(), v.Key(), ""))
 			}
 			if base, ok := table.URL(); ok && base != storagetest.TablesURL+"/"+name {
 				t.Errorf("the table is at %s", base)

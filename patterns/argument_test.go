@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -62,7 +63,7 @@ func TestAnInvalidValueIsRefusedWithItsProperty(t *testing.T) {
 				if c.property != "" && (!errors.As(err, &p) || p.Property != c.property) {
 					t.Errorf("%s: got %#v", c.name, err)
 				}
-				harness.WantHidden(t, err, "SECRET", "hits")
+				assert.WantHidden(t, err, "SECRET", "hits")
 			}
 		}
 		b.WantRequestCount(t, 0)
@@ -130,8 +131,8 @@ func TestInvalidETagsAreRefused(t *testing.T) {
 				errs = append(errs, table.Delete(ctx, ann.Key(), etag))
 			}
 			for _, err := range errs {
-				harness.WantError(t, err, patterns.ErrBadETag)
-				harness.WantHidden(t, err, "Evil", "é")
+				assert.WantError(t, err, patterns.ErrBadETag)
+				assert.WantHidden(t, err, "Evil", "é")
 			}
 		}
 		b.WantRequestCount(t, 0)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -42,10 +42,10 @@ func TestAnUpdateInABatchIsNotAnUpsert(t *testing.T) {
 		b.ResetRequests()
 		for _, add := range []func(*patterns.Batch[harness.Person], patterns.Item[harness.Person]) *patterns.Batch[harness.Person]{(*patterns.Batch[harness.Person]).Merge, (*patterns.Batch[harness.Person]).Replace} {
 			_, err := add(table.Batch(), patterns.Item[harness.Person]{Value: ann, Key: ann.Key()}).Commit(ctx)
-			harness.WantError(t, err, patterns.ErrBadETag)
+			assert.WantError(t, err, patterns.ErrBadETag)
 			b.WantRequestCount(t, 0)
 			_, err = add(table.Batch(), patterns.Item[harness.Person]{Value: ann, Key: ann.Key(), ETag: azcore.ETagAny}).Commit(ctx)
-			harness.WantError(t, err, patterns.ErrNotFound)
+			assert.WantError(t, err, patterns.ErrNotFound)
 			b.ResetRequests()
 		}
 	})
@@ -71,26 +71,17 @@ func TestDoublesAndIntegersKeepTheirTypesAndValues(t *testing.T) {
 				t.Errorf("NaN became %v", got.NaN)
 			}
 			got.NaN, v.NaN = 0, 0
-			if got != v {
-				t.Errorf("read %+v", got)
-			}
-			if _, err := table.Update(t.Context(), key, func(n *numbers) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
+			assert.Equal(t, got, v, "read")
+			assert.NoError(t, assert.ErrorOf(table.Update(t.Context(), key, func(n *numbers) error { return nil })))
 		}
 		pages := 0
 		filter := "Whole eq 3.0 and Wide eq 9007199254740993L"
 		pager := b.Direct(t, name).NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &filter})
 		for pager.More() {
-			page, err := pager.NextPage(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := assert.Must(pager.NextPage(t.Context()))(t)
 			pages += len(page.Entities)
 		}
-		if pages != 1 {
-			t.Errorf("a filter for a double finds %d rows", pages)
-		}
+		assert.Equal(t, pages, 1, "a filter for a double finds", "rows")
 	})
 }
 
@@ -126,14 +117,9 @@ func TestAStampedInsertRetriedByTheSDKSucceeds(t *testing.T) {
 		b.ResetRequests()
 		b.Fault(storagetest.On("Table.Insert").Nth(1).LoseReply())
 		ann := harness.NewPerson("ann")
-		item, err := table.Insert(t.Context(), &ann)
-		if err != nil {
-			t.Fatal(err)
-		}
+		item := assert.Must(table.Insert(t.Context(), &ann))(t)
 		b.WantRequestCount(t, 3) // the lost one, the retry of the SDK, the read that resolves the outcome
-		if got := harness.ETagOf(t, table, ann.Key()); got != item.ETag {
-			t.Errorf("ETag %q returned, the row has %q", item.ETag, got)
-		}
+		assert.Equal(t, harness.ETagOf(t, table, ann.Key()), item.ETag, "ETag", "returned, the row has")
 	})
 }
 
@@ -167,7 +153,7 @@ func TestEqualContentOfAnotherClientIsNoProofOfAWrite(t *testing.T) {
 				tries := 0
 				table := harness.NewTable(t, b.AfterEachTry(t, name, func(int) {
 					if tries++; tries == 1 {
-						harness.NoError(t, write(t.Context(), rival, free))
+						assert.NoError(t, write(t.Context(), rival, free))
 					}
 				}), opts)
 				b.ClearFaults()
@@ -188,7 +174,7 @@ func TestMapsWithoutKeysAreRefused(t *testing.T) {
 		table := wideTable(t, b)
 		for i, v := range []wide{nil, {}, {"PartitionKey": "p"}, {"PartitionKey": 1, "RowKey": "r"}, {"PartitionKey": nil, "RowKey": nil}} {
 			_, err := table.Upsert(t.Context(), &v, patterns.Replace)
-			harness.WantError(t, err, patterns.ErrBadKey)
+			assert.WantError(t, err, patterns.ErrBadKey)
 			key := keys.Key{Partition: "q", Row: fmt.Sprint(i)}
 			item, err := table.Do(t.Context(), patterns.UpsertOp(&v, patterns.Replace).At(key))
 			if err != nil {
@@ -209,16 +195,10 @@ func TestATableIsSafeForConcurrentUse(t *testing.T) {
 			group.Go(func() {
 				v := harness.NewPerson(fmt.Sprint(i))
 				for _, mode := range []patterns.Mode{patterns.Merge, patterns.Replace} {
-					if _, err := table.Upsert(t.Context(), &v, mode); err != nil {
-						t.Error(err)
-					}
+					assert.Equal(t, assert.ErrorOf(table.Upsert(t.Context(), &v, mode)), nil)
 				}
-				if _, err := table.Update(t.Context(), v.Key(), func(p *harness.Person) error { p.Age++; return nil }); err != nil {
-					t.Error(err)
-				}
-				if _, err := table.Batch().Upsert(&v, patterns.Merge).Commit(t.Context()); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, assert.ErrorOf(table.Update(t.Context(), v.Key(), func(p *harness.Person) error { p.Age++; return nil })), nil)
+				assert.Equal(t, assert.ErrorOf(table.Batch().Upsert(&v, patterns.Merge).Commit(t.Context())), nil)
 			})
 		}
 		group.Wait()
@@ -231,16 +211,11 @@ func TestATruncatedBatchReplyIsNotSentAgain(t *testing.T) {
 		b.ResetRequests()
 		b.Fault(storagetest.On("Table.Batch").Nth(1).CutReply(40))
 		ann := harness.NewPerson("ann")
-		result, err := table.Batch().Insert(&ann).Commit(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := assert.Must(table.Batch().Insert(&ann).Commit(t.Context()))(t)
 		if n := b.Requests().Count("Table.Batch"); n != 1 || len(b.Requests()) != 2 {
 			t.Errorf("sent %v", b.Requests())
 		}
-		if got := harness.ETagOf(t, table, ann.Key()); got != result.ETags[0] {
-			t.Errorf("ETag %q returned, the row has %q", result.ETags[0], got)
-		}
+		assert.Equal(t, harness.ETagOf(t, table, ann.Key()), result.ETags[0], "ETag", "returned, the row has")
 	})
 }
 
@@ -250,9 +225,7 @@ func TestATruncatedGetReplyIsReadAgain(t *testing.T) {
 		ann := harness.Insert(t, table, harness.NewPerson("ann"))
 		b.ResetRequests()
 		b.Fault(storagetest.On("Table.Get").Nth(1).CutReply(40))
-		if got := harness.Get(t, table, ann.Key); !reflect.DeepEqual(got.Value, ann.Value) {
-			t.Errorf("read %+v", got.Value)
-		}
+		assert.DeepEqual(t, harness.Get(t, table, ann.Key).Value, ann.Value, "read")
 		b.WantRequestCount(t, 2)
 		b.ClearFaults()
 		b.Fault(storagetest.On("Table.Get").CutReply(40))

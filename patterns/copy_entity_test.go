@@ -3,6 +3,7 @@ package patterns_test
 import (
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -25,7 +26,7 @@ func TestACopyContainsOnlyAnEntityOfThePrimarysType(t *testing.T) {
 			store := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[harness.Person]{Views: []patterns.View[harness.Person]{v}})
 			p := harness.NewPerson("Jones")
 			_, err := store.Insert(t.Context(), &p)
-			harness.WantError(t, err, c.want)
+			assert.WantError(t, err, c.want)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -24,31 +25,18 @@ type untypedPerson struct {
 func TestOneQueryReadsRowsOfSeveralTypes(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx, client := t.Context(), b.Table(t)
-		people, err := patterns.NewTable[untypedPerson](client, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		departments, err := patterns.NewTable[untypedDepartment](client, &patterns.TableOptions[untypedDepartment]{Keyless: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := patterns.NewTable[patterns.Row](client, &patterns.TableOptions[patterns.Row]{Keyless: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		people := assert.Must(patterns.NewTable[untypedPerson](client, nil))(t)
+		departments := assert.Must(patterns.NewTable[untypedDepartment](client, &patterns.TableOptions[untypedDepartment]{Keyless: true}))(t)
+		rows := assert.Must(patterns.NewTable[patterns.Row](client, &patterns.TableOptions[patterns.Row]{Keyless: true}))(t)
 		batch := people.Batch().Insert(&untypedPerson{PartitionKey: "Sales", RowKey: "00010", Name: "Ken", Pay: 3})
 		patterns.AddTo(batch, departments, patterns.InsertOp(&untypedDepartment{EmployeeCount: 153, Name: "Sales"}).
 			At(keys.Key{Partition: "Sales", Row: "Department"}))
-		if _, err := batch.Commit(ctx); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(batch.Commit(ctx)))
 
 		b.ResetRequests()
 		var seen []string
 		for row, err := range rows.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			if _, ok := row.Property("EmployeeCount"); ok {
 				d, err := patterns.Decode[untypedDepartment](row)
 				if err != nil || d.Value.EmployeeCount != 153 || d.ETag == "" || d.Timestamp.IsZero() {
@@ -66,9 +54,7 @@ func TestOneQueryReadsRowsOfSeveralTypes(t *testing.T) {
 		if len(seen) != 2 || seen[0] != "Ken" || seen[1] != "Sales" {
 			t.Errorf("saw %v", seen)
 		}
-		if n := len(b.Requests()); n != 1 {
-			t.Errorf("%d requests for one query, want 1", n)
-		}
+		assert.Equal(t, len(b.Requests()), 1, "requests for one query, want 1")
 	})
 }
 
@@ -82,24 +68,14 @@ func TestADecodedRowKeepsItsUnknownProperties(t *testing.T) {
 			Name                 string
 		}
 		names, _ := patterns.NewTable[named](client, nil)
-		if _, err := people.Insert(ctx, &untypedPerson{PartitionKey: "Sales", RowKey: "1", Name: "Ken", Pay: 3}); err != nil {
-			t.Fatal(err)
-		}
-		row, err := rows.Get(ctx, keys.Key{Partition: "Sales", Row: "1"})
-		if err != nil {
-			t.Fatal(err)
-		}
-		item, err := patterns.Decode[named](row)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(people.Insert(ctx, &untypedPerson{PartitionKey: "Sales", RowKey: "1", Name: "Ken", Pay: 3})))
+		row := assert.Must(rows.Get(ctx, keys.Key{Partition: "Sales", Row: "1"}))(t)
+		item := assert.Must(patterns.Decode[named](row))(t)
 		if pay, ok := item.Property("Pay"); !ok || pay != 3.0 {
 			t.Errorf("property Pay is %v (%T), %v", pay, pay, ok)
 		}
 		item.Value.Name = "Kenneth"
-		if _, err := names.Replace(ctx, item); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(names.Replace(ctx, item)))
 		got, err := people.Get(ctx, keys.Key{Partition: "Sales", Row: "1"})
 		if err != nil || got.Value.Name != "Kenneth" || got.Value.Pay != 3 {
 			t.Errorf("got %+v, %v", got.Value, err)
@@ -112,13 +88,9 @@ func TestDecodeNamesThePropertyThatDoesNotFit(t *testing.T) {
 		ctx, client := t.Context(), b.Table(t)
 		people, _ := patterns.NewTable[untypedPerson](client, nil)
 		rows, _ := patterns.NewTable[patterns.Row](client, &patterns.TableOptions[patterns.Row]{Keyless: true})
-		if _, err := people.Insert(ctx, &untypedPerson{PartitionKey: "Sales", RowKey: "1", Name: "Ken"}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(people.Insert(ctx, &untypedPerson{PartitionKey: "Sales", RowKey: "1", Name: "Ken"})))
 		row, err := rows.Get(ctx, keys.Key{Partition: "Sales", Row: "1"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		_, err = patterns.Decode[struct{ Name bool }](row)
 		var p *patterns.PropertyError
 		if !errors.As(err, &p) || p.Property != "Name" {

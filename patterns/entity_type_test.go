@@ -3,13 +3,13 @@ package patterns_test
 import (
 	"errors"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -28,13 +28,13 @@ func TestAnUnsupportedTypeIsRefusedWithItsField(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 		_, err = patterns.NewTable[struct{ A int32 }](client, nil)
-		harness.WantError(t, err, patterns.ErrBadKey)
+		assert.WantError(t, err, patterns.ErrBadKey)
 		_, err = patterns.NewTable[int](client, nil)
 		if err == nil {
 			t.Error("a table of int was accepted")
 		}
 		_, err = patterns.NewTable[harness.Person](nil, nil)
-		harness.WantError(t, err, patterns.ErrNil)
+		assert.WantError(t, err, patterns.ErrNil)
 		b.WantRequestCount(t, 0)
 	})
 }
@@ -54,30 +54,21 @@ func TestMapsKeepTheTypesOfTheirProperties(t *testing.T) {
 		}
 		harness.Insert(t, entities, e)
 		_, err := entities.Update(t.Context(), at, func(e *aztables.EDMEntity) error { e.Properties["E"] = "changed"; return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
-		if n := len(harness.All(t, entities.Query(t.Context(), query.And(query.PartitionKey.Eq("p"), query.Prop("A").Eq(int32(1))), nil))); n != 1 {
+		assert.NoError(t, err)
+		if n := len(assert.All(t, entities.Query(t.Context(), query.And(query.PartitionKey.Eq("p"), query.Prop("A").Eq(int32(1))), nil))); n != 1 {
 			t.Errorf("%d rows", n)
 		}
 
 		maps := harness.NewTable(t, client, &patterns.TableOptions[map[string]any]{
 			Key: func(*map[string]any) (keys.Key, error) { return at, nil },
 		})
-		item, err := maps.Get(t.Context(), at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		item := assert.Must(maps.Get(t.Context(), at))(t)
 		properties["E"] = "changed"
 		for name, want := range properties {
-			if got := item.Value[name]; !reflect.DeepEqual(got, want) {
-				t.Errorf("%s: got %T %v, want %T %v", name, got, got, want, want)
-			}
+			assert.DeepEqual(t, item.Value[name], want, name)
 		}
 		delete(item.Value, "A")
-		if _, err := maps.Replace(t.Context(), item); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(maps.Replace(t.Context(), item)))
 		if back, err := entities.Get(t.Context(), at); err != nil || back.Value.Properties["A"] != nil || len(back.Value.Properties) != len(properties)-1 {
 			t.Errorf("got %v, %v", back.Value.Properties, err)
 		}
@@ -104,9 +95,9 @@ func TestKeysMayBeInAnEmbeddedPointer(t *testing.T) {
 		b.ResetRequests()
 		// The zero key is legal, so a nil struct must not be stored under it.
 		_, err = table.Upsert(t.Context(), &embeddedKeys{N: 1}, patterns.Replace)
-		harness.WantError(t, err, patterns.ErrBadKey)
+		assert.WantError(t, err, patterns.ErrBadKey)
 		_, err = table.Batch().Insert(&embeddedKeys{N: 1}).Commit(t.Context())
-		harness.WantError(t, err, patterns.ErrBadKey)
+		assert.WantError(t, err, patterns.ErrBadKey)
 		b.WantRequestCount(t, 0)
 	})
 }
@@ -155,10 +146,7 @@ func TestStructsOfExistingAztablesCodeWorkUnchanged(t *testing.T) {
 		}
 		harness.Insert(t, table, v)
 		key := keys.Key{Partition: "p", Row: "r"}
-		item, err := table.Update(t.Context(), key, func(e *existing) error { e.Age++; return nil })
-		if err != nil {
-			t.Fatal(err)
-		}
+		item := assert.Must(table.Update(t.Context(), key, func(e *existing) error { e.Age++; return nil }))(t)
 		got := harness.Get(t, table, key)
 		if got.ETag != item.ETag || got.Value.Age != 8 || got.Value.Big != v.Big || got.Value.ID != v.ID ||
 			string(got.Value.Bytes) != "x" || !time.Time(got.Value.When).Equal(time.Time(v.When)) || got.Value.Skip != "" {

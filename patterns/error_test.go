@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -29,8 +30,8 @@ func TestErrorsOfTheServiceContainNoKeys(t *testing.T) {
 		_, noTable := missing.Insert(ctx, &v)
 		_, noTableGet := missing.Get(ctx, v.Key())
 		for want, err := range map[error]error{patterns.ErrExists: exists, patterns.ErrConflict: stale, patterns.ErrNotFound: notFound, patterns.ErrTableNotFound: noTable} {
-			harness.WantError(t, err, want)
-			harness.WantHidden(t, err, "SECRET")
+			assert.WantError(t, err, want)
+			assert.WantHidden(t, err, "SECRET")
 			var sdk *azcore.ResponseError
 			if !errors.As(err, &sdk) {
 				t.Errorf("%v holds no ResponseError", err)
@@ -39,7 +40,7 @@ func TestErrorsOfTheServiceContainNoKeys(t *testing.T) {
 				t.Errorf("%%+v prints %q", text)
 			}
 		}
-		harness.WantError(t, noTableGet, patterns.ErrTableNotFound)
+		assert.WantError(t, noTableGet, patterns.ErrTableNotFound)
 		if item.ETag == "" || reflect.DeepEqual(item, patterns.Item[counter]{}) {
 			t.Error("nothing was written")
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -60,19 +61,15 @@ func TestReturnedErrorsHaveTheExportedTypes(t *testing.T) {
 			{"insert", "Error", "*types.Error", exists},
 			{"batch", "BatchError", "*types.BatchError", stale},
 		} {
-			if got := typeName(c.err); got != c.want {
-				t.Errorf("%s: a type switch finds %s, want %s", c.what, got, c.want)
-			}
+			assert.Equal(t, typeName(c.err), c.want, c.what, "a type switch finds")
 			if got := fmt.Sprintf("%T", c.err); got != c.verb {
 				t.Errorf("%s: %%T prints %s, want %s", c.what, got, c.verb)
 			}
 		}
-		if got := innermost(property); got != "PropertyError" {
-			t.Errorf("a property without a field: found %q in %v", got, property)
-		}
+		assert.Equal(t, innermost(property), "PropertyError", "a property without a field: found", "in", property)
 
 		same := func(name string, rows func(*counter) ([]patterns.DerivedRow, error)) *patterns.Store[counter] {
-			return harness.Must(patterns.NewStore(table, &patterns.StoreOptions[counter]{Views: []patterns.View[counter]{patterns.NewView(name, patterns.Shape{}, rows)}}))(t)
+			return assert.Must(patterns.NewStore(table, &patterns.StoreOptions[counter]{Views: []patterns.View[counter]{patterns.NewView(name, patterns.Shape{}, rows)}}))(t)
 		}
 		taken := keys.Key{Partition: "hits", Row: "taken"}
 		unique := same("unique", func(*counter) ([]patterns.DerivedRow, error) {
@@ -85,19 +82,15 @@ func TestReturnedErrorsHaveTheExportedTypes(t *testing.T) {
 			}
 			return rows, nil
 		})
-		harness.Must(unique.Insert(ctx, &counter{"hits", "1", 1}))(t)
+		assert.Must(unique.Insert(ctx, &counter{"hits", "1", 1}))(t)
 		_, duplicate := unique.Insert(ctx, &counter{"hits", "2", 1})
 		_, mismatch := failing.Put(ctx, &counter{"hits", "1", 2})
 		_, view := failing.Insert(ctx, &counter{"hits", "3", 1})
 		_, plan := large.Insert(ctx, &counter{"hits", "4", 1})
 		for want, err := range map[string]error{"DuplicateError": duplicate, "ViewMismatchError": mismatch, "ViewError": view, "PlanError": plan} {
-			if got := innermost(err); got != want {
-				t.Errorf("found %q in %v, want %s", got, err, want)
-			}
+			assert.Equal(t, innermost(err), want, "found", "in", err)
 		}
 		_, stored := unique.Batch().Insert(&counter{"hits", "5", 1}).Insert(&counter{"hits", "5", 1}).Commit(ctx)
-		if got := typeName(stored); got != "BatchError" {
-			t.Errorf("StoreBatch: a type switch finds %s", got)
-		}
+		assert.Equal(t, typeName(stored), "BatchError", "StoreBatch: a type switch finds")
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -57,9 +58,7 @@ func TestTheTablesOfTheGuideAreAdoptedChangedAndReadByHand(t *testing.T) {
 				if len(after) > 0 {
 					t.Errorf("rows that should not exist: %v", after)
 				}
-				if own != g.own {
-					t.Errorf("properties of our own: %q, want %q", own, g.own)
-				}
+				assert.Equal(t, own, g.own, "properties of our own")
 			})
 		}
 	})
@@ -70,7 +69,7 @@ func (rows guideRows) mergeByHand(t testing.TB, client *aztables.Client) {
 	for key, properties := range rows {
 		e := aztables.EDMEntity{Properties: properties}
 		e.PartitionKey, e.RowKey, _ = strings.Cut(key, "/")
-		harness.Must(client.UpsertEntity(t.Context(), harness.Must(json.Marshal(e))(t), nil))(t)
+		assert.Must(client.UpsertEntity(t.Context(), assert.Must(json.Marshal(e))(t), nil))(t)
 	}
 }
 
@@ -82,7 +81,7 @@ func readGuideRows(t testing.TB, client *aztables.Client) (rows guideRows, own s
 	names := map[string]bool{}
 	for _, body := range harness.Rows(t, client) {
 		var e aztables.EDMEntity
-		harness.NoError(t, json.Unmarshal(body, &e))
+		assert.NoError(t, json.Unmarshal(body, &e))
 		maps.DeleteFunc(e.Properties, func(name string, _ any) bool {
 			if ours := strings.HasPrefix(name, "azp_"); ours {
 				names[name] = true
@@ -123,12 +122,12 @@ func changeStore(t testing.TB, client *aztables.Client, view patterns.View[staff
 		Views: []patterns.View[staffer]{view}, Outbox: &harness.OutboxQueue{},
 	})
 	key := func(id string) keys.Key { return keys.Key{Partition: partition, Row: lead + id} }
-	harness.NoError(t, store.Delete(ctx, key("000010")))
-	harness.Must(store.Update(ctx, key("000223"), func(s *staffer) error {
+	assert.NoError(t, store.Delete(ctx, key("000010")))
+	assert.Must(store.Update(ctx, key("000223"), func(s *staffer) error {
 		s.LastName, s.EmailAddress = "Hall", "junh@contoso.com"
 		return nil
 	}))(t)
-	harness.Must(store.Insert(ctx, &staffer{PartitionKey: partition, RowKey: lead + "000301",
+	assert.Must(store.Insert(ctx, &staffer{PartitionKey: partition, RowKey: lead + "000301",
 		FirstName: "Ann", LastName: "Hall", Age: 31, EmailAddress: "annh@contoso.com"}))(t)
 	return store
 }
@@ -151,13 +150,13 @@ func typeTables() []guideTable {
 			}
 		}
 		return guideTable{name, rows("Kwok", "1"), func(t testing.TB, client *aztables.Client) {
-			types := harness.Must(entitytype.NewRegistry(&entitytype.RegistryOptions{Property: property, Unversioned: 1}))(t)
-			harness.NoError(t, errors.Join(
+			types := assert.Must(entitytype.NewRegistry(&entitytype.RegistryOptions{Property: property, Unversioned: 1}))(t)
+			assert.NoError(t, errors.Join(
 				entitytype.Register[employee](types, "Employee", 1, nil),
 				entitytype.Register[customer](types, "Customer", 1, nil)))
-			people := harness.Must(entitytype.New(client, types, nil))(t)
+			people := assert.Must(entitytype.New(client, types, nil))(t)
 			for _, row := range []string{"kenk", "annb"} {
-				harness.Must(people.Update(t.Context(), keys.Key{Partition: "Sales", Row: row}, func(e entitytype.Entity) error {
+				assert.Must(people.Update(t.Context(), keys.Key{Partition: "Sales", Row: row}, func(e entitytype.Entity) error {
 					switch v := e.Value.(type) {
 					case *employee:
 						v.LastName = "Quock"
@@ -288,22 +287,22 @@ func keyTables(t testing.TB) []guideTable {
 			"Sales/000123_2011": rated(3, "good"),
 			"Sales/000123_2012": rated(4, "better"),
 		}, func(t testing.TB, client *aztables.Client) {
-			family := harness.Must(compoundkey.New(client,
+			family := assert.Must(compoundkey.New(client,
 				func(s *staffer) compoundkey.ID { return compoundkey.ID{Partition: s.PartitionKey, Parent: s.RowKey} },
 				func(r *review) (compoundkey.ID, string) {
 					id, year, _ := strings.Cut(r.RowKey, "_")
 					return compoundkey.ID{Partition: r.PartitionKey, Parent: id}, year
 				}, &compoundkey.Options{BareParent: true}))(t)
 			id := compoundkey.ID{Partition: "Sales", Parent: "000123"}
-			if jun := harness.Must(family.Read(t.Context(), id))(t); jun.Parent.Value.LastName != "Cao" || len(jun.Children) != 2 {
+			if jun := assert.Must(family.Read(t.Context(), id))(t); jun.Parent.Value.LastName != "Cao" || len(jun.Children) != 2 {
 				t.Errorf("%+v", jun)
 			}
 			_, _, err := family.Update(t.Context(), id, "2012", func(s *staffer, r *review) error {
 				s.Age, r.ManagerRating = 48, 5
 				return nil
 			})
-			harness.NoError(t, err)
-			harness.Must(family.AddChild(t.Context(), &review{PartitionKey: "Sales", RowKey: "000123_2013", FirstName: "Jun", LastName: "Cao", Age: 47,
+			assert.NoError(t, err)
+			assert.Must(family.AddChild(t.Context(), &review{PartitionKey: "Sales", RowKey: "000123_2013", FirstName: "Jun", LastName: "Cao", Age: 47,
 				EmailAddress: "junc@contoso.com", ManagerRating: 2, PeerRating: 4, Comments: "worse"}))(t)
 		}, guideRows{
 			"Sales/000123":      person("Jun", "Cao", 48, "EmailAddress", "junc@contoso.com"),
@@ -313,18 +312,18 @@ func keyTables(t testing.TB) []guideTable {
 		}, ""},
 
 		{"21 logins, newest first", logins, func(t testing.TB, client *aztables.Client) {
-			log := harness.Must(logtail.New[login](client, nil))(t)
-			if newest := harness.All(t, log.Tail(t.Context(), "junc", 1)); len(newest) != 1 || !newest[0].Value.SuccessfulLogin {
+			log := assert.Must(logtail.New[login](client, nil))(t)
+			if newest := assert.All(t, log.Tail(t.Context(), "junc", 1)); len(newest) != 1 || !newest[0].Value.SuccessfulLogin {
 				t.Errorf("%+v", newest)
 			}
-			added := harness.Must(log.Append(t.Context(), "junc", &login{"192.0.2.2", true}))(t)
+			added := assert.Must(log.Append(t.Context(), "junc", &login{"192.0.2.2", true}))(t)
 			after[added.Key.Partition+"/"+added.Key.Row] = map[string]any{"SourceIPAddress": "192.0.2.2", "SuccessfulLogin": true}
 		}, after, ""},
 	}
 }
 
 func invertedTicks(t testing.TB, hour int) string {
-	return harness.Must(keys.InvertedTicks(time.Date(2014, 7, 31, hour, 0, 0, 0, time.UTC)))(t)
+	return assert.Must(keys.InvertedTicks(time.Date(2014, 7, 31, hour, 0, 0, 0, time.UTC)))(t)
 }
 
 // seriesTables have a property for each day.
@@ -348,8 +347,8 @@ func seriesTables() []guideTable {
 	changed["Sales/000123_00"] = map[string]any{}
 	return []guideTable{
 		{"24 days in two rows", days(365), func(t testing.TB, client *aztables.Client) {
-			years := harness.Must(wideentity.New[map[string]any](client, &wideentity.Options{Parts: 2, Plain: true, PartOf: part}))(t)
-			harness.Must(years.Update(t.Context(), keys.Key{Partition: "Sales", Row: "000123"}, func(year *map[string]any) error {
+			years := assert.Must(wideentity.New[map[string]any](client, &wideentity.Options{Parts: 2, Plain: true, PartOf: part}))(t)
+			assert.Must(years.Update(t.Context(), keys.Key{Partition: "Sales", Row: "000123"}, func(year *map[string]any) error {
 				(*year)["MesssageCountDay365"] = int32(1365)
 				return nil
 			}))(t)
@@ -366,20 +365,18 @@ func photoTable(t testing.TB, photos *container.Client) guideTable {
 		Photo                []byte `table:"PhotoContent,blob"`
 	}
 	base, _, _ := strings.Cut(photos.URL(), "?")
-	harness.Must(photos.NewBlockBlobClient("ken.jpg").UploadBuffer(t.Context(), []byte("photo of Ken"), nil))(t)
+	assert.Must(photos.NewBlockBlobClient("ken.jpg").UploadBuffer(t.Context(), []byte("photo of Ken"), nil))(t)
 	rows := func(age int32) guideRows {
 		return guideRows{"Sales/kenk@contoso.com": person("Ken", "Kwok", age, "Photo", base+"/ken.jpg")}
 	}
 	return guideTable{"25 address of a photo", rows(23), func(t testing.TB, client *aztables.Client) {
-		staff := harness.Must(largeentity.New(client, photos, &largeentity.Options[staffPhoto]{
+		staff := assert.Must(largeentity.New(client, photos, &largeentity.Options[staffPhoto]{
 			Addresses: map[string]string{"PhotoContent": "Photo"},
 		}))(t)
-		ken := harness.Must(staff.Update(t.Context(), keys.Key{Partition: "Sales", Row: "kenk@contoso.com"}, func(s *staffPhoto) error {
+		ken := assert.Must(staff.Update(t.Context(), keys.Key{Partition: "Sales", Row: "kenk@contoso.com"}, func(s *staffPhoto) error {
 			s.Age = 24
 			return nil
 		}))(t)
-		if string(ken.Value.Photo) != "photo of Ken" {
-			t.Errorf("the photo is %q", ken.Value.Photo)
-		}
+		assert.Equal(t, string(ken.Value.Photo), "photo of Ken", "the photo is", ken.Value.Photo)
 	}, rows(24), "azp_stamp"}
 }

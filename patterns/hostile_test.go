@@ -14,6 +14,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -117,9 +118,7 @@ func TestHostileRepliesAreTypedErrors(t *testing.T) {
 			t.Run(mode+"/"+a.name, func(t *testing.T) {
 				acct := storagetest.New(t)
 				m := &middle{inner: acct.Transport()}
-				if _, err := acct.Tables().CreateTable(t.Context(), "people", nil); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, assert.ErrorOf(acct.Tables().CreateTable(t.Context(), "people", nil)))
 				for _, e := range exposedCalls(t, m, acct.ConnectionString(), "people", mode == "accelerated") {
 					m.replace = a.replace
 					m.requests.Store(0)

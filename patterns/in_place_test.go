@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -69,7 +70,7 @@ func notes[L any](t *testing.T, client *aztables.Client, l list[L]) *patterns.St
 
 func insertNote[L any](t *testing.T, s *patterns.Store[note[L]], l list[L], row string, tags ...string) {
 	t.Helper()
-	harness.Must(s.Insert(t.Context(), &note[L]{"p", row, l.of(tags...), nil}))(t)
+	assert.Must(s.Insert(t.Context(), &note[L]{"p", row, l.of(tags...), nil}))(t)
 }
 
 // mark returns a function that marks the first tag in place.
@@ -80,9 +81,7 @@ func mark[L any](l list[L]) func(*note[L]) error {
 // wantTag fails unless the note has the first tag, and all rows of the index are right.
 func wantTag[L any](t *testing.T, s *patterns.Store[note[L]], l list[L], row, tag string) {
 	t.Helper()
-	if got := *l.at(harness.Must(s.Get(t.Context(), noteKey(row)))(t).Value.Tags, 0); got != tag {
-		t.Errorf("the tag of %s is %s, want %s", row, got, tag)
-	}
+	assert.Equal(t, *l.at(assert.Must(s.Get(t.Context(), noteKey(row)))(t).Value.Tags, 0), tag, "the tag of", row, "is")
 	for f, err := range reindex.Verify(t.Context(), s, nil) {
 		if err != nil || f.Kind != reindex.Duplicate {
 			t.Errorf("%v, %v", f, err)
@@ -96,11 +95,11 @@ func testBulkOfManyBytes[L any](t *testing.T, b *harness.Backend, l list[L], rer
 	text := []byte(strings.Repeat("x", 60000))
 	var ops []patterns.StoreOp[note[L]]
 	for i := range n {
-		item := harness.Must(s.Insert(t.Context(), &note[L]{"p", fmt.Sprint(i), l.of(fmt.Sprint("t", i)), text}))(t)
+		item := assert.Must(s.Insert(t.Context(), &note[L]{"p", fmt.Sprint(i), l.of(fmt.Sprint("t", i)), text}))(t)
 		ops = append(ops, patterns.UpdateEntity(item.Key, mark(l)).Was(item))
 	}
 	b.ResetRequests()
-	harness.Must(s.Bulk(t.Context(), slices.Values(ops), nil))(t)
+	assert.Must(s.Bulk(t.Context(), slices.Values(ops), nil))(t)
 	want := map[string]int{"Table.Batch": 2}
 	if reread > 0 {
 		want["Table.Get"] = n * reread
@@ -117,7 +116,7 @@ func testBulkWithAFailure[L any](t *testing.T, b *harness.Backend, l list[L], re
 	s := notes(t, b.Table(t), l)
 	insertNote(t, s, l, "r", "a")
 	insertNote(t, s, l, "x", "x")
-	item := harness.Must(s.Get(t.Context(), noteKey("r")))(t)
+	item := assert.Must(s.Get(t.Context(), noteKey("r")))(t)
 	b.ResetRequests()
 	report, err := s.Bulk(t.Context(), slices.Values([]patterns.StoreOp[note[L]]{
 		patterns.UpdateEntity(item.Key, mark(l)).Was(item),
@@ -139,23 +138,21 @@ func testBatchCommittedAgain[L any](t *testing.T, b *harness.Backend, l list[L],
 	s := notes(t, b.Table(t), l)
 	insertNote(t, s, l, "r", "a")
 	insertNote(t, s, l, "x", "x")
-	item := harness.Must(s.Get(t.Context(), noteKey("r")))(t)
+	item := assert.Must(s.Get(t.Context(), noteKey("r")))(t)
 	batch := s.Batch().Add(patterns.UpdateEntity(item.Key, mark(l)).Was(item)).Insert(&note[L]{"p", "x", l.of("y"), nil})
 	for range 2 {
 		_, err := batch.Commit(t.Context())
-		harness.WantError(t, err, patterns.ErrExists)
+		assert.WantError(t, err, patterns.ErrExists)
 	}
-	harness.NoError(t, s.Delete(t.Context(), noteKey("x")))
+	assert.NoError(t, s.Delete(t.Context(), noteKey("x")))
 	b.ResetRequests()
-	items := harness.Must(batch.Commit(t.Context()))(t)
+	items := assert.Must(batch.Commit(t.Context()))(t)
 	want := map[string]int{"Table.Batch": 1}
 	if reread > 0 {
 		want["Table.Get"] = reread
 	}
 	b.WantRequests(t, want)
-	if got := *l.at(items[0].Value.Tags, 0); got != "a+" {
-		t.Errorf("returned %s", got)
-	}
+	assert.Equal(t, *l.at(items[0].Value.Tags, 0), "a+", "returned")
 	wantTag(t, s, l, "r", "a+")
 }
 
@@ -173,16 +170,14 @@ func testDuplicate[L any](t *testing.T, b *harness.Backend, l list[L], reread in
 	one := secondaryindex.Intra("one", first, &secondaryindex.Options[note[L]]{Duplicates: all})
 	s := harness.NewStore(t, client, &patterns.StoreOptions[note[L]]{Views: []patterns.View[note[L]]{all, one}})
 	for _, view := range []string{"all", "one"} {
-		harness.Must(reindex.Backfill(t.Context(), s, view, nil))(t)
+		assert.Must(reindex.Backfill(t.Context(), s, view, nil))(t)
 	}
-	item := harness.Must(s.Get(t.Context(), noteKey("2")))(t)
+	item := assert.Must(s.Get(t.Context(), noteKey("2")))(t)
 	b.ResetRequests()
-	item = harness.Must(s.UpdateItem(t.Context(), item, func(n *note[L]) error { *l.at(n.Tags, 1) += "!"; return nil }))(t)
+	item = assert.Must(s.UpdateItem(t.Context(), item, func(n *note[L]) error { *l.at(n.Tags, 1) += "!"; return nil }))(t)
 	// Of the shared row, twice of the row of the others, and of the primaries to find that they share it.
 	b.WantRequests(t, map[string]int{"Table.Batch": 1, "Table.Get": 5 + reread})
-	if got := *l.at(item.Value.Tags, 1); got != "y!" {
-		t.Errorf("returned %s", got)
-	}
+	assert.Equal(t, *l.at(item.Value.Tags, 1), "y!", "returned")
 	wantTag(t, s, l, "2", "a")
 }
 
@@ -195,21 +190,21 @@ func TestAnItemIsAsItWasReadAfterAnUpdateThatFailed(t *testing.T) {
 		s := notes(t, b.Table(t), tagSlice)
 		insertNote(t, s, tagSlice, "r", "a")
 		insertNote(t, s, tagSlice, "x", "x")
-		item := harness.Must(s.Get(t.Context(), noteKey("r")))(t)
+		item := assert.Must(s.Get(t.Context(), noteKey("r")))(t)
 		stop := errors.New("stop")
 		for _, update := range []func() error{
 			func() error {
-				return harness.ErrorOf(s.UpdateItem(t.Context(), item, func(n *note[[]string]) error { mark(tagSlice)(n); return stop }))
+				return assert.ErrorOf(s.UpdateItem(t.Context(), item, func(n *note[[]string]) error { mark(tagSlice)(n); return stop }))
 			},
 			func() error {
 				op := patterns.UpdateEntity(item.Key, mark(tagSlice)).Was(item)
-				return harness.ErrorOf(s.Batch().Add(op).Delete(noteKey("none")).Commit(t.Context()))
+				return assert.ErrorOf(s.Batch().Add(op).Delete(noteKey("none")).Commit(t.Context()))
 			},
 			func() error {
-				return harness.ErrorOf(s.Explain(patterns.UpdateEntity(item.Key, mark(tagSlice)).Was(item)))
+				return assert.ErrorOf(s.Explain(patterns.UpdateEntity(item.Key, mark(tagSlice)).Was(item)))
 			},
 			func() error {
-				return harness.ErrorOf(s.Explain(patterns.UpdateEntity(item.Key, mark(tagSlice)), &item.Value))
+				return assert.ErrorOf(s.Explain(patterns.UpdateEntity(item.Key, mark(tagSlice)), &item.Value))
 			},
 		} {
 			if err := update(); err != nil && !errors.Is(err, stop) && !errors.Is(err, patterns.ErrNotFound) {
@@ -220,7 +215,7 @@ func TestAnItemIsAsItWasReadAfterAnUpdateThatFailed(t *testing.T) {
 			}
 		}
 		b.ResetRequests()
-		harness.Must(s.UpdateItem(t.Context(), item, mark(tagSlice)))(t)
+		assert.Must(s.UpdateItem(t.Context(), item, mark(tagSlice)))(t)
 		b.WantRequests(t, map[string]int{"Table.Batch": 1})
 		wantTag(t, s, tagSlice, "r", "a+")
 	})
@@ -231,14 +226,14 @@ func TestAnOperationIsCarriedOutAfterItWasExplained(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := notes(t, b.Table(t), tagOpaque)
 		insertNote(t, s, tagOpaque, "r", "a")
-		item := harness.Must(s.Get(t.Context(), noteKey("r")))(t)
+		item := assert.Must(s.Get(t.Context(), noteKey("r")))(t)
 		op := patterns.UpdateEntity(item.Key, mark(tagOpaque)).Was(item)
-		plan := harness.Must(s.Explain(op))(t)
+		plan := assert.Must(s.Explain(op))(t)
 		if plan.Requests != 1 || plan.Entities != 3 { // the primary, the new row of the index, and the old one
 			t.Errorf("%+v", plan)
 		}
 		b.ResetRequests()
-		harness.Must(s.Batch().Add(op).Commit(t.Context()))(t)
+		assert.Must(s.Batch().Add(op).Commit(t.Context()))(t)
 		b.WantRequests(t, map[string]int{"Table.Batch": 1, "Table.Get": 1})
 		wantTag(t, s, tagOpaque, "r", "a+")
 	})
@@ -248,10 +243,10 @@ func TestTheItemOfAWriteSharesNothingWithTheValueThatWasWritten(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := notes(t, b.Table(t), tagSlice)
 		v := &note[[]string]{"p", "r", []string{"a"}, nil}
-		item := harness.Must(s.Insert(t.Context(), v))(t)
+		item := assert.Must(s.Insert(t.Context(), v))(t)
 		for _, tag := range []string{"b", "c"} {
 			v.Tags[0] = tag
-			item = harness.Must(s.PutItem(t.Context(), item, v))(t)
+			item = assert.Must(s.PutItem(t.Context(), item, v))(t)
 			wantTag(t, s, tagSlice, "r", tag)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -23,9 +24,7 @@ func TestAProjectedItemCanBeMergedButNotReplaced(t *testing.T) {
 		harness.Insert(t, table, ann)
 		var item patterns.Item[harness.Person]
 		for it, err := range table.Query(ctx, query.PartitionKey.Eq("sales"), &patterns.QueryOptions{Select: []string{"Age"}}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			item = it
 		}
 		if !item.Projected() || item.Value.Age != ann.Age || item.Value.Badge != 0 {
@@ -33,26 +32,20 @@ func TestAProjectedItemCanBeMergedButNotReplaced(t *testing.T) {
 		}
 		b.ResetRequests()
 		_, err := table.Replace(ctx, item)
-		harness.WantError(t, err, patterns.ErrProjected)
+		assert.WantError(t, err, patterns.ErrProjected)
 		_, err = table.Batch().Replace(item).Commit(ctx)
-		harness.WantError(t, err, patterns.ErrProjected)
+		assert.WantError(t, err, patterns.ErrProjected)
 		b.WantRequestCount(t, 0)
 
 		item.Value.Age++
 		merged, err := table.Merge(ctx, item)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		_, err = table.Replace(ctx, merged)
-		harness.WantError(t, err, patterns.ErrProjected)
+		assert.WantError(t, err, patterns.ErrProjected)
 		merged.Value.Age++
-		if _, err := table.Batch().Merge(merged).Commit(ctx); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(table.Batch().Merge(merged).Commit(ctx)))
 		ann.Age += 2
-		if got := harness.Get(t, table, ann.Key()).Value; !reflect.DeepEqual(got, ann) {
-			t.Errorf("the row is %+v, want %+v", got, ann)
-		}
+		assert.DeepEqual(t, harness.Get(t, table, ann.Key()).Value, ann, "the row is")
 	})
 }
 
@@ -72,20 +65,12 @@ func TestAProjectedItemIsMergedAtTheKeyItWasReadFrom(t *testing.T) {
 			}
 			return keys.Key{Partition: "p", Row: p.Name}, nil
 		}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := table.Insert(t.Context(), &keylessEntity{"a", 1}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(table.Insert(t.Context(), &keylessEntity{"a", 1})))
 		for item, err := range table.Query(t.Context(), query.PartitionKey.Eq("p"), &patterns.QueryOptions{Select: []string{"Count"}}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			item.Value.Count = 2
-			if _, err := table.Merge(t.Context(), item); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(table.Merge(t.Context(), item)))
 		}
 		item, err := table.Get(t.Context(), keys.Key{Partition: "p", Row: "a"})
 		if err != nil || item.Value != (keylessEntity{"a", 2}) {
@@ -100,9 +85,7 @@ func TestAWrittenItemKeepsThePropertiesThatWithAdded(t *testing.T) {
 			table := harness.NewTable(t, b.Table(t), &patterns.TableOptions[counter]{StampWrites: stamped})
 			v := counter{"hits", "0", 1}
 			item, err := table.Do(t.Context(), patterns.InsertOp(&v).With("Kind", "counter"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			item.Value.N = 2
 			if item, err = table.Replace(t.Context(), item); err != nil {
 				t.Fatal(err)
@@ -142,9 +125,9 @@ func TestTheJSONOfARowHasEveryTypeAndValue(t *testing.T) {
 	item := patterns.Item[anything]{Key: keys.Key{Partition: "it's \U0001F600", Row: ""}, Value: anything{maps.Clone(want)}, ETag: "x", Timestamp: first}
 	item.Value.Properties["NotANumber"] = math.NaN()
 	text, err := patterns.EncodeJSON(item)
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	read, err := patterns.DecodeJSON[anything](text)
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	nan, _ := read.Value.Properties["NotANumber"].(float64)
 	delete(read.Value.Properties, "NotANumber")
 	minusZero, _ := read.Value.Properties["MinusZero"].(float64)
@@ -153,7 +136,7 @@ func TestTheJSONOfARowHasEveryTypeAndValue(t *testing.T) {
 	}
 	// Rows are compared by their JSON.
 	other, err := patterns.DecodeJSON[anything](text)
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	if again, err := patterns.EncodeJSON(other); err != nil || string(again) != string(text) {
 		t.Errorf("%v\n%s\nthen\n%s", err, text, again)
 	}
@@ -163,7 +146,7 @@ func TestTheJSONOfAnItemKeepsItsUnknownPropertiesAndStoredTypes(t *testing.T) {
 	const text = `{"odata.etag":"W/\"1\"","PartitionKey":"p","RowKey":"r","Timestamp":"2020-01-01T00:00:00Z","Count":7,"Name":"n",` +
 		`"Other@odata.type":"Edm.Int64","Other":"5","azp_stamp":"s","X":null}`
 	item, err := patterns.DecodeJSON[keylessEntity]([]byte(text))
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	other, _ := item.Property("Other")
 	if item.ETag != `W/"1"` || item.Timestamp.Year() != 2020 || item.Value != (keylessEntity{"n", 7}) || other != int64(5) || item.Projected() {
 		t.Errorf("read %+v", item)
@@ -173,7 +156,7 @@ func TestTheJSONOfAnItemKeepsItsUnknownPropertiesAndStoredTypes(t *testing.T) {
 		t.Errorf("wrote %s, %v\nwant  %s", again, err, want)
 	}
 	row, err := patterns.DecodeJSON[patterns.Row](again)
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	if whole, err := patterns.Decode[keylessEntity](row); err != nil || whole.Value != item.Value {
 		t.Errorf("%+v %v", whole, err)
 	}

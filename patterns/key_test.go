@@ -7,6 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -90,7 +91,7 @@ func TestEveryLegalKeyWorksInEveryOperation(t *testing.T) {
 				case refused && b.Requests().Count("Table.*") > b.Requests().Count("Table.Query"):
 					t.Errorf("%q %s: sent %v", key, op.name, b.Requests())
 				case refused:
-					harness.WantHidden(t, err, nonTrivial(key)...)
+					assert.WantHidden(t, err, nonTrivial(key)...)
 				case err != nil:
 					t.Errorf("%.20q/%.20q %s: %+v", key.Partition, key.Row, op.name, err)
 					return
@@ -99,7 +100,7 @@ func TestEveryLegalKeyWorksInEveryOperation(t *testing.T) {
 				gone := strings.HasSuffix(op.name, "delete") && !refused
 				switch {
 				case gone:
-					harness.WantError(t, err, patterns.ErrNotFound)
+					assert.WantError(t, err, patterns.ErrNotFound)
 				case op.name == "batch insert" && refused: // the row still exists
 				case err != nil && !errors.Is(err, patterns.ErrNotFound), err == nil && item.Key != key:
 					t.Errorf("%.20q/%.20q after %s: read %+v, %v", key.Partition, key.Row, op.name, item.Key, err)
@@ -163,7 +164,7 @@ func TestIllegalKeysAreRefusedBeforeAnyRequest(t *testing.T) {
 					if !errors.Is(err, patterns.ErrBadKey) || !errors.As(err, &bad) || bad.Part != part {
 						t.Errorf("%s of %.10q: got %v", what, key, err)
 					}
-					harness.WantHidden(t, err, "SECRET", "SSS", "😀")
+					assert.WantHidden(t, err, "SECRET", "SSS", "😀")
 				}
 			}
 		}
@@ -190,12 +191,8 @@ func TestErrNeedsAccelerateCostsAtMostOneRequest(t *testing.T) {
 		quoted := counter{"it's", "0", 1}
 		_, err := table.Batch().Upsert(&quoted, patterns.Replace).Commit(ctx)
 		if b.Accelerated {
-			if err != nil {
-				t.Error(err)
-			}
-			if got := harness.Get(t, table, quoted.Key()).Value; got != quoted {
-				t.Errorf("read %+v", got)
-			}
+			assert.Equal(t, err, nil)
+			assert.Equal(t, harness.Get(t, table, quoted.Key()).Value, quoted, "read")
 			return
 		}
 		var f *patterns.BatchError
@@ -207,7 +204,7 @@ func TestErrNeedsAccelerateCostsAtMostOneRequest(t *testing.T) {
 		if !errors.Is(err, patterns.ErrNeedsAccelerate) || !errors.As(err, &f) || f.Index != 1 {
 			t.Errorf("got %+v", err)
 		}
-		harness.WantError(t, table.Delete(ctx, keys.Key{Row: "r"}, ""), patterns.ErrNeedsAccelerate)
+		assert.WantError(t, table.Delete(ctx, keys.Key{Row: "r"}, ""), patterns.ErrNeedsAccelerate)
 		b.WantRequestCount(t, 0)
 	})
 }

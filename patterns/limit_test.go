@@ -14,7 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -108,7 +108,7 @@ func TestEndlessRepliesTakeLittleMemory(t *testing.T) {
 				acct := storagetest.New(t)
 				m := &middle{inner: acct.Transport()}
 				_, err := acct.Tables().CreateTable(t.Context(), "people", nil)
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				for _, e := range exposedCalls(t, m, acct.ConnectionString(), "people", mode == "accelerated") {
 					f := new(flood)
 					m.requests.Store(0)
@@ -160,7 +160,7 @@ func TestASlowEndlessReplyEndsWithTheContext(t *testing.T) {
 					acct := storagetest.New(t)
 					m := &middle{inner: acct.Transport()}
 					_, err := acct.Tables().CreateTable(t.Context(), "people", nil)
-					harness.NoError(t, err)
+					assert.NoError(t, err)
 					for _, e := range exposedCalls(t, m, acct.ConnectionString(), "people", mode == "accelerated") {
 						m.replace = func(_ int64, req *http.Request, real *http.Response) *http.Response {
 							return &http.Response{StatusCode: status, Request: req, Header: real.Header, Body: io.NopCloser(trickle{req.Context()}), ContentLength: -1}

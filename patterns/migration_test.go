@@ -13,6 +13,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -119,7 +120,7 @@ func storedTypes(t testing.TB, body []byte) map[string]string {
 	var m map[string]any
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.UseNumber()
-	harness.NoError(t, d.Decode(&m))
+	assert.NoError(t, d.Decode(&m))
 	types := map[string]string{}
 	for name, value := range m {
 		if strings.ContainsAny(name, ".@") || name == "Timestamp" {
@@ -155,16 +156,16 @@ func TestHandWrittenAndMigratedProgramsUpdateTheSameRows(t *testing.T) {
 		first := product{Entity: aztables.Entity{PartitionKey: "shop", RowKey: "struct"}, Name: "Bolt", Stock: 9, Price: 0.25,
 			Restocked: time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC), Thumb: []byte("x")}
 		body, err := json.Marshal(first)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		_, err = old.client.AddEntity(ctx, body, nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		body, err = json.Marshal(aztables.EDMEntity{Entity: aztables.Entity{PartitionKey: "shop", RowKey: "map"}, Properties: map[string]any{
 			"Name": "Nut", "Stock": int32(9), "Sold": int32(0), "Total": aztables.EDMInt64(0), "Price": 0.25, "Active": true,
 			"Restocked": aztables.EDMDateTime(first.Restocked), "thumb": aztables.EDMBinary("x"), "ID": aztables.EDMGUID("0f8fad5b-d9cb-469f-a165-70867728950e"),
 		}})
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		_, err = old.client.AddEntity(ctx, body, nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		inserted := newProduct(first)
 		inserted.RowKey = "new"
 		harness.Insert(t, newTable, inserted)
@@ -173,7 +174,7 @@ func TestHandWrittenAndMigratedProgramsUpdateTheSameRows(t *testing.T) {
 		want := map[string]map[string]string{}
 		for _, row := range rows {
 			body, err := old.read(ctx, row)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			want[row] = storedTypes(t, body)
 		}
 		if !maps.Equal(want["struct"], want["new"]) {
@@ -215,11 +216,11 @@ func TestHandWrittenAndMigratedProgramsUpdateTheSameRows(t *testing.T) {
 				}
 			case 5:
 				for item, err := range table.Query(ctx, query.PartitionKey.Eq("shop"), nil) {
-					harness.NoError(t, err)
+					assert.NoError(t, err)
 					if item.Key.Row == row {
 						item.Value.sell(n)
 						_, err = table.Batch().Replace(item).Commit(ctx)
-						harness.NoError(t, err)
+						assert.NoError(t, err)
 					}
 				}
 			case 6:
@@ -237,11 +238,9 @@ func TestHandWrittenAndMigratedProgramsUpdateTheSameRows(t *testing.T) {
 			case 8:
 				_, err = stamped.Update(ctx, key, func(p *product) error { return p.sell(n) })
 			}
-			if err != nil {
-				t.Fatalf("round %d, way %d, row %s: %v", n, how, row, err)
-			}
+			assert.NoError(t, err, "round", n, "way", how, "row", row)
 			body, err := old.read(ctx, row)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			types := storedTypes(t, body)
 			delete(types, "azp_stamp")
 			if !maps.Equal(types, want[row]) {

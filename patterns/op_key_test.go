@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -12,10 +13,7 @@ import (
 func TestKeylessEntitiesAreWrittenAtTheKeyOfTheOperation(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
-		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[keylessEntity]{Keyless: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := assert.Must(patterns.NewTable(b.Table(t), &patterns.TableOptions[keylessEntity]{Keyless: true}))(t)
 		if _, known := table.URL(); known {
 			t.Error("the address is known before any request")
 		}
@@ -27,15 +25,9 @@ func TestKeylessEntitiesAreWrittenAtTheKeyOfTheOperation(t *testing.T) {
 		if url, known := table.URL(); !known || url == "" {
 			t.Error("the address is not known after a request")
 		}
-		if _, err := table.Do(ctx, patterns.InsertOp(&keylessEntity{"b", 1}).At(key)); !errors.Is(err, patterns.ErrExists) {
-			t.Errorf("insert again: %v", err)
-		}
-		if _, err := table.Do(ctx, patterns.UpsertOp(&keylessEntity{"c", 2}, patterns.Merge).At(key)); err != nil {
-			t.Errorf("upsert: %v", err)
-		}
-		if _, err := table.Do(ctx, patterns.ReplaceOp(inserted)); !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("replace of an old version: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(table.Do(ctx, patterns.InsertOp(&keylessEntity{"b", 1}).At(key))), patterns.ErrExists, "insert again")
+		assert.Equal(t, assert.ErrorOf(table.Do(ctx, patterns.UpsertOp(&keylessEntity{"c", 2}, patterns.Merge).At(key))), nil, "upsert")
+		assert.WantError(t, assert.ErrorOf(table.Do(ctx, patterns.ReplaceOp(inserted))), patterns.ErrConflict, "replace of an old version")
 		item, err := table.Update(ctx, key, func(p *keylessEntity) error { p.Count++; return nil })
 		if err != nil || item.Value != (keylessEntity{"c", 3}) {
 			t.Errorf("updated %+v, %v", item.Value, err)
@@ -46,9 +38,7 @@ func TestKeylessEntitiesAreWrittenAtTheKeyOfTheOperation(t *testing.T) {
 		}
 		other := keys.Key{Partition: "p", Row: "s"}
 		batch := table.Batch().Add(patterns.InsertOp(&keylessEntity{"e", 5}).At(other)).Replace(item)
-		if _, err := batch.Commit(ctx); err != nil {
-			t.Errorf("batch: %v", err)
-		}
+		assert.Equal(t, assert.ErrorOf(batch.Commit(ctx)), nil, "batch")
 		for range 2 { // a delete with the ETag "" also succeeds if the row does not exist
 			if gone, err := table.Do(ctx, patterns.DeleteOp[keylessEntity](other, "")); err != nil || gone.Key != other {
 				t.Errorf("deleted %+v, %v", gone, err)
@@ -63,10 +53,7 @@ func TestKeylessEntitiesAreWrittenAtTheKeyOfTheOperation(t *testing.T) {
 func TestTheKeyOfAnOperationIsCheckedBeforeAnyRequest(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
-		table, err := patterns.NewTable(b.Table(t), &patterns.TableOptions[keylessEntity]{Keyless: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := assert.Must(patterns.NewTable(b.Table(t), &patterns.TableOptions[keylessEntity]{Keyless: true}))(t)
 		bad := keys.Key{Partition: "a/b"}
 		for _, c := range []struct {
 			name string
@@ -79,35 +66,24 @@ func TestTheKeyOfAnOperationIsCheckedBeforeAnyRequest(t *testing.T) {
 			{"bad key of an item", patterns.MergeOp(patterns.Item[keylessEntity]{Key: bad, ETag: "*"}), patterns.ErrBadKey},
 			{"no value", patterns.InsertOp[keylessEntity](nil).At(keys.Key{}), patterns.ErrNil},
 		} {
-			if _, err := table.Do(ctx, c.op); !errors.Is(err, c.want) {
-				t.Errorf("%s: %v, want %v", c.name, err, c.want)
-			}
+			assert.WantError(t, assert.ErrorOf(table.Do(ctx, c.op)), c.want, c.name)
 		}
-		if n := len(b.Requests()); n != 0 {
-			t.Errorf("%d requests", n)
-		}
+		assert.Equal(t, len(b.Requests()), 0, "requests")
 	})
 }
 
 func TestAtOverridesTheKeyOfTheValue(t *testing.T) {
 	type row struct{ PartitionKey, RowKey, Name string }
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		table, err := patterns.NewTable[row](b.Table(t), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := assert.Must(patterns.NewTable[row](b.Table(t), nil))(t)
 		key := keys.Key{Partition: "p", Row: "given"}
-		if _, err := table.Do(t.Context(), patterns.InsertOp(&row{"p", "own", "a"}).At(key)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(table.Do(t.Context(), patterns.InsertOp(&row{"p", "own", "a"}).At(key))))
 		item, err := table.Get(t.Context(), key)
 		if err != nil || item.Value != (row{"p", "given", "a"}) {
 			t.Errorf("read %+v, %v", item.Value, err)
 		}
 		item.Value.RowKey = "moved"
-		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrKeyChanged) {
-			t.Errorf("a changed key: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(table.Replace(t.Context(), item)), patterns.ErrKeyChanged, "a changed key")
 	})
 }
 
@@ -117,7 +93,7 @@ func TestTheErrorOfAKeyFunctionIsReturned(t *testing.T) {
 		table := harness.NewTable(t, b.Table(t), &patterns.TableOptions[harness.Person]{Key: func(*harness.Person) (keys.Key, error) { return keys.Key{}, own }})
 		v := harness.NewPerson("ann")
 		_, err := table.Insert(t.Context(), &v)
-		harness.WantError(t, err, own)
+		assert.WantError(t, err, own)
 		b.WantRequestCount(t, 0)
 	})
 }

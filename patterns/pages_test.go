@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -110,37 +111,37 @@ func TestPagesThatFailAreReadAgain(t *testing.T) {
 		second := secondaryindex.Intra("second", value, &secondaryindex.Options[paged]{NonUnique: true})
 		list := indexentity.Intra("list", value, nil)
 		store := harness.NewStore(t, client, &patterns.StoreOptions[paged]{Views: []patterns.View[paged]{second, list}})
-		reader := harness.Must(patterns.Project[paged](store.Table()))(t)
+		reader := assert.Must(patterns.Project[paged](store.Table()))(t)
 		seconds, lists := second.On(store), list.On(store)
 
-		log := harness.Must(logtail.New(b.Table(t), &logtail.Options[paged]{Buckets: 2}))(t)
-		family := harness.Must(compoundkey.New(b.Table(t), func(*paged) compoundkey.ID { return compoundkey.ID{Partition: "p", Parent: "parent"} },
+		log := assert.Must(logtail.New(b.Table(t), &logtail.Options[paged]{Buckets: 2}))(t)
+		family := assert.Must(compoundkey.New(b.Table(t), func(*paged) compoundkey.ID { return compoundkey.ID{Partition: "p", Parent: "parent"} },
 			func(d *paged) (compoundkey.ID, string) {
 				return compoundkey.ID{Partition: "p", Parent: "parent"}, d.RowKey
 			}, nil))(t)
-		registry := harness.Must(entitytype.NewRegistry(nil))(t)
-		harness.NoError(t, entitytype.Register[paged](registry, "doc", 1, nil))
-		types := harness.Must(entitytype.New(b.Table(t), registry, nil))(t)
-		days := harness.Must(highvolumedelete.New[paged](service, harness.UniqueName()[:20]+"x", highvolumedelete.Day, nil))(t)
+		registry := assert.Must(entitytype.NewRegistry(nil))(t)
+		assert.NoError(t, entitytype.Register[paged](registry, "doc", 1, nil))
+		types := assert.Must(entitytype.New(b.Table(t), registry, nil))(t)
+		days := assert.Must(highvolumedelete.New[paged](service, harness.UniqueName()[:20]+"x", highvolumedelete.Day, nil))(t)
 		accounts := []shards.Account{{Name: "one", Tables: service, Table: harness.UniqueName()}, {Name: "two", Tables: service, Table: harness.UniqueName()}}
 		directory := &shards.Options{Directory: harness.UniqueName()}
 		for _, name := range []string{accounts[0].Table, accounts[1].Table, directory.Directory} {
 			b.NamedTable(t, name)
 		}
-		all := harness.Must(shards.New(accounts, "docs", directory))(t)
-		harness.NoError(t, all.Create(ctx))
-		sharded := harness.Must(shards.NewTable[paged](all, nil))(t)
+		all := assert.Must(shards.New(accounts, "docs", directory))(t)
+		assert.NoError(t, all.Create(ctx))
+		sharded := assert.Must(shards.NewTable[paged](all, nil))(t)
 		for i := range docs {
-			harness.Must(store.Insert(ctx, &docs[i]))(t)
-			harness.Must(log.Append(ctx, "s", &docs[i]))(t)
-			harness.Must(family.AddChild(ctx, &docs[i]))(t)
-			harness.Must(types.Insert(ctx, docs[i].key(), &docs[i]))(t)
-			harness.Must(days.Insert(ctx, &docs[i]))(t)
-			harness.Must(sharded.Insert(ctx, &docs[i]))(t)
+			assert.Must(store.Insert(ctx, &docs[i]))(t)
+			assert.Must(log.Append(ctx, "s", &docs[i]))(t)
+			assert.Must(family.AddChild(ctx, &docs[i]))(t)
+			assert.Must(types.Insert(ctx, docs[i].key(), &docs[i]))(t)
+			assert.Must(days.Insert(ctx, &docs[i]))(t)
+			assert.Must(sharded.Insert(ctx, &docs[i]))(t)
 		}
 		t.Cleanup(func() {
 			lossy.seen = nil
-			harness.Must(days.DropBefore(context.Background(), day.AddDate(1, 0, 0), nil))(t)
+			assert.Must(days.DropBefore(context.Background(), day.AddDate(1, 0, 0), nil))(t)
 		})
 
 		entries := func(p secondaryindex.Page[paged]) ([]secondaryindex.Entry[paged], string) { return p.Entries, p.Cursor }

@@ -3,11 +3,11 @@ package patterns_test
 import (
 	"errors"
 	"math"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -30,10 +30,7 @@ func TestAReaderReturnsItsPropertiesAndKeys(t *testing.T) {
 		ann.Note = "here"
 		harness.Insert(t, table, ann)
 		harness.Insert(t, table, bob)
-		reader, err := patterns.Project[badge](table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := assert.Must(patterns.Project[badge](table))(t)
 		check := func(what string, items ...patterns.Item[badge]) {
 			t.Helper()
 			if len(items) != 2 {
@@ -52,27 +49,16 @@ func TestAReaderReturnsItsPropertiesAndKeys(t *testing.T) {
 			}
 		}
 
-		a, err := reader.Get(t.Context(), ann.Key())
-		if err != nil {
-			t.Fatal(err)
-		}
-		o, err := reader.Get(t.Context(), bob.Key())
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := assert.Must(reader.Get(t.Context(), ann.Key()))(t)
+		o := assert.Must(reader.Get(t.Context(), bob.Key()))(t)
 		check("Get", a, o)
-		if _, err := reader.Get(t.Context(), keys.Key{Partition: "sales", Row: "eve"}); !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("Get of no row: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(reader.Get(t.Context(), keys.Key{Partition: "sales", Row: "eve"})), patterns.ErrNotFound, "Get of no row")
 
 		all := query.And(query.PartitionKey.Eq("sales"), query.Prop("Age").Eq(int32(42))) // Age is not badge's
-		check("Query", harness.All(t, reader.Query(t.Context(), all, nil))...)
+		check("Query", assert.All(t, reader.Query(t.Context(), all, nil))...)
 		both := query.And(query.PartitionKey.Eq("sales"), query.RowKey.In("ann", "bob"))
-		check("Query of points", harness.All(t, reader.Query(t.Context(), both, nil))...)
-		page, err := reader.Page(t.Context(), both, "", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		check("Query of points", assert.All(t, reader.Query(t.Context(), both, nil))...)
+		page := assert.Must(reader.Page(t.Context(), both, "", nil))(t)
 		check("Page", page.Items...)
 	})
 }
@@ -118,15 +104,9 @@ func TestAReaderWithoutMetadataReadsEveryTypeExactly(t *testing.T) {
 			Bytes: []byte{0, 255}, ID: [16]byte{1, 2, 15: 3}, Opt: new(int64),
 		}
 		harness.Insert(t, table, row)
-		reader, err := patterns.Project[narrow](table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := assert.Must(patterns.Project[narrow](table))(t)
 		b.ResetRequests()
-		item, err := reader.Get(t.Context(), keys.Key{Partition: "d", Row: "n"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		item := assert.Must(reader.Get(t.Context(), keys.Key{Partition: "d", Row: "n"}))(t)
 		bare := b.Requests()[0].ReplyBytes
 		v := item.Value
 		if !math.IsNaN(v.NaN) {
@@ -134,24 +114,17 @@ func TestAReaderWithoutMetadataReadsEveryTypeExactly(t *testing.T) {
 		}
 		v.NaN, row.NaN = 0, 0
 		want := narrow{row.Text, row.Yes, row.Small, row.Large, row.Whole, row.Real, row.NaN, row.Less, row.At, row.Bytes, row.ID, row.Opt}
-		if !reflect.DeepEqual(v, want) {
-			t.Errorf("read %+v, want %+v", v, want)
-		}
+		assert.DeepEqual(t, v, want, "read")
 		if item.Key != (keys.Key{Partition: "d", Row: "n"}) || !item.Timestamp.IsZero() {
 			t.Errorf("the item has %+v, %q, %v", item.Key, item.ETag, item.Timestamp)
 		}
-		if err := table.Delete(t.Context(), item.Key, item.ETag); !errors.Is(err, patterns.ErrBadETag) {
-			t.Errorf("a delete with the ETag of the item: %v", err)
-		}
+		assert.WantError(t, table.Delete(t.Context(), item.Key, item.ETag), patterns.ErrBadETag, "a delete with the ETag of the item")
 
 		type tagged struct {
 			narrow
 			ETag string
 		}
-		withTag, err := patterns.Project[tagged](table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		withTag := assert.Must(patterns.Project[tagged](table))(t)
 		b.ResetRequests()
 		same, err := withTag.Get(t.Context(), item.Key)
 		if err != nil || same.ETag == "" || same.Timestamp.IsZero() || same.Value.ETag != string(same.ETag) {
@@ -175,14 +148,11 @@ func TestAReaderOfOnePartitionAddsItsKey(t *testing.T) {
 		eve.Dept = "" // is legal
 		harness.Insert(t, table, ann)
 		harness.Insert(t, table, eve)
-		reader, err := patterns.Project[narrow](table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := assert.Must(patterns.Project[narrow](table))(t)
 		check := func(f query.Filter, want ...harness.Person) (replyBytes int64) {
 			t.Helper()
 			b.ResetRequests()
-			items := harness.All(t, reader.Query(t.Context(), f, &patterns.QueryOptions{Allow: query.TableScan}))
+			items := assert.All(t, reader.Query(t.Context(), f, &patterns.QueryOptions{Allow: query.TableScan}))
 			if len(items) != len(want) {
 				t.Fatalf("%d items, want %d", len(items), len(want))
 			}
@@ -217,10 +187,7 @@ func TestNothingIsWrittenWithAnItemWithoutAVersion(t *testing.T) {
 		table := harness.People(t, b)
 		ann := harness.NewPerson("ann")
 		harness.Insert(t, table, ann)
-		item, err := harness.Must(patterns.Project[harness.Person](table))(t).Get(t.Context(), ann.Key())
-		if err != nil {
-			t.Fatal(err)
-		}
+		item := assert.Must(assert.Must(patterns.Project[harness.Person](table))(t).Get(t.Context(), ann.Key()))(t)
 		b.ResetRequests()
 		do := func(op patterns.Op[harness.Person]) error { _, err := table.Do(t.Context(), op); return err }
 		bulk := func(op patterns.Op[harness.Person]) error {
@@ -242,9 +209,7 @@ func TestNothingIsWrittenWithAnItemWithoutAVersion(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		if n := len(b.Requests()); n != 0 {
-			t.Errorf("%d requests", n)
-		}
+		assert.Equal(t, len(b.Requests()), 0, "requests")
 	})
 }
 
@@ -257,7 +222,7 @@ func TestAProjectionSavesBytes(t *testing.T) {
 		reply := func(opts *patterns.QueryOptions) int64 {
 			t.Helper()
 			b.ResetRequests()
-			harness.All(t, table.Query(t.Context(), query.And(query.PartitionKey.Eq("sales"), query.RowKey.Ge("a")), opts))
+			assert.All(t, table.Query(t.Context(), query.And(query.PartitionKey.Eq("sales"), query.RowKey.Ge("a")), opts))
 			log := b.Requests()
 			if len(log) != 1 {
 				t.Fatalf("%d requests", len(log))
@@ -279,7 +244,7 @@ func TestSelectReadsOnlyTheNamedProperties(t *testing.T) {
 		harness.Insert(t, table, ann)
 		opts := &patterns.QueryOptions{Select: []string{"Age", "Timestamp", "RowKey", "Age"}}
 		for _, f := range []query.Filter{query.PartitionKey.Eq("sales"), query.And(query.PartitionKey.Eq("sales"), query.RowKey.Eq("ann"))} {
-			items := harness.All(t, table.Query(t.Context(), f, opts))
+			items := assert.All(t, table.Query(t.Context(), f, opts))
 			if len(items) != 1 || items[0].Key != ann.Key() || items[0].Timestamp.IsZero() || items[0].ETag == "" {
 				t.Fatalf("got %+v", items)
 			}
@@ -314,9 +279,7 @@ func TestProjectRefusesPropertiesThatTheTableDoesNotHave(t *testing.T) {
 		}
 		type properties = map[string]any
 		loose := harness.NewTable(t, b.Table(t), &patterns.TableOptions[properties]{Keyless: true})
-		if _, err := patterns.Project[struct{ Anything int64 }](loose); err != nil {
-			t.Errorf("of a table of maps: %v", err)
-		}
+		assert.Equal(t, assert.ErrorOf(patterns.Project[struct{ Anything int64 }](loose)), nil, "of a table of maps")
 	})
 }
 
@@ -324,14 +287,9 @@ func TestAScanOfAReaderReadsItsPropertiesOnly(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.People(t, b)
 		harness.Insert(t, table, harness.NewPerson("ann"))
-		reader, err := patterns.Project[badge](table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := assert.Must(patterns.Project[badge](table))(t)
 		for page, err := range reader.Scan(t.Context(), query.Prop("Age").Eq(int32(42)), "", nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			if len(page.Items) != 1 || page.Items[0].Value.Badge != 1<<60 || !page.Items[0].Projected() {
 				t.Errorf("got %+v", page.Items)
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -41,9 +42,7 @@ func TestARedirectIsABadReplyAndIsNotFollowed(t *testing.T) {
 			t.Run(mode+"/"+http.StatusText(status), func(t *testing.T) {
 				acct := storagetest.New(t)
 				r := &redirector{m: &middle{inner: acct.Transport()}, status: status}
-				if _, err := acct.Tables().CreateTable(t.Context(), "people", nil); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, assert.ErrorOf(acct.Tables().CreateTable(t.Context(), "people", nil)))
 				for _, e := range exposedCalls(t, &http.Client{Transport: r}, acct.ConnectionString(), "people", mode == "accelerated") {
 					r.requests, r.elsewhere, r.active = 0, nil, true
 					ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -53,9 +52,7 @@ func TestARedirectIsABadReplyAndIsNotFollowed(t *testing.T) {
 					if len(r.elsewhere) > 0 {
 						t.Errorf("%s: the other host received %v", e.name, r.elsewhere)
 					}
-					if !errors.Is(err, patterns.ErrBadReply) {
-						t.Errorf("%s: %v", e.name, err)
-					}
+					assert.WantError(t, err, patterns.ErrBadReply, e.name)
 					for _, c := range certain {
 						if errors.Is(err, c) {
 							t.Errorf("%s: %v is certain: %v", e.name, c, err)

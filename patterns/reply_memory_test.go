@@ -12,7 +12,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/limit"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -75,7 +75,7 @@ func TestAReplyTakesAtMostTheMemoryOfTheDocumentation(t *testing.T) {
 		acct := storagetest.New(t)
 		m := &middle{inner: acct.Transport()}
 		_, err := acct.Tables().CreateTable(t.Context(), "people", nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		calls := exposedCalls(t, m, acct.ConnectionString(), "people", c.accelerated)
 		e := calls[slices.IndexFunc(calls, func(e exposed) bool { return e.name == c.call })]
 		text := c.reply(c.size)

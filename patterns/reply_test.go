@@ -9,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -42,9 +43,7 @@ func TestAMalformedReplyIsErrBadReply(t *testing.T) {
 			if !errors.Is(err, patterns.ErrBadReply) && !errors.As(err, &property) {
 				t.Errorf("%q: got %v", text, err)
 			}
-			if requests != 1 {
-				t.Errorf("%q: %d requests", text, requests)
-			}
+			assert.Equal(t, requests, 1, text, "requests")
 		}
 	})
 }
@@ -72,12 +71,10 @@ func TestAReplyWithAnotherRowIsErrBadReply(t *testing.T) {
 				_, getErr := table.Get(t.Context(), harness.NewPerson("ann").Key())
 				_, updateErr := table.Update(t.Context(), harness.NewPerson("ann").Key(), func(*harness.Person) error { return nil })
 				for _, err := range []error{getErr, updateErr} {
-					harness.WantError(t, err, patterns.ErrBadReply)
-					harness.WantHidden(t, err, "SECRET", "sales")
+					assert.WantError(t, err, patterns.ErrBadReply)
+					assert.WantHidden(t, err, "SECRET", "sales")
 				}
-				if n := acct.Log().Count("Table.Get"); n != 2 {
-					t.Errorf("%d reads", n)
-				}
+				assert.Equal(t, acct.Log().Count("Table.Get"), 2, "reads")
 			})
 		})
 	}
@@ -92,9 +89,7 @@ func TestAMalformedPropertyIsNamed(t *testing.T) {
 			"wide":   `"Age@odata.type":"Edm.Int64","Age":"9999999999"`,
 		} {
 			_, err := client.AddEntity(t.Context(), fmt.Appendf(nil, `{"PartitionKey":"sales","RowKey":%q,%s}`, row, text), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 		}
 		table := harness.NewTable[harness.Person](t, client, nil)
 		for _, row := range []string{"text", "double", "wide"} {
@@ -104,7 +99,7 @@ func TestAMalformedPropertyIsNamed(t *testing.T) {
 			if !errors.As(err, &p) || p.Property != "Age" {
 				t.Errorf("%s: got %v", row, err)
 			}
-			harness.WantHidden(t, err, "SECRET", "9999", "sales")
+			assert.WantHidden(t, err, "SECRET", "9999", "sales")
 			b.WantRequestCount(t, 1) // a row that cannot be decoded is not read again
 		}
 	})
@@ -127,9 +122,7 @@ func TestAWriteWithAMalformedReplyOfSuccessIsResolved(t *testing.T) {
 		if err != nil || item.ETag == "" || item.ETag == "0x1" {
 			t.Errorf("insert: %v, %v", item, err)
 		}
-		if _, err := table.Batch().Insert(&counter{"hits", "1", 1}).Commit(t.Context()); err != nil {
-			t.Errorf("batch: %v", err)
-		}
+		assert.Equal(t, assert.ErrorOf(table.Batch().Insert(&counter{"hits", "1", 1}).Commit(t.Context())), nil, "batch")
 		if _, err := table.Replace(t.Context(), item); err != nil && !errors.Is(err, patterns.ErrOutcomeUnknown) {
 			t.Errorf("replace: %v", err)
 		}

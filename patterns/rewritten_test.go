@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -28,42 +29,42 @@ const purseByHand = `{"PartitionKey":"p","RowKey":"r","More":"x","Cards":"[{\"Ki
 // writesOf are the ways to write an item that was read and to get one of the version written.
 func writesOf(t testing.TB, client *aztables.Client) map[string]func(patterns.Item[purse]) patterns.Item[purse] {
 	ctx := t.Context()
-	table := harness.Must(patterns.NewTable[purse](client, nil))(t)
-	store := harness.Must(patterns.NewStore(table, nil))(t)
+	table := assert.Must(patterns.NewTable[purse](client, nil))(t)
+	store := assert.Must(patterns.NewStore(table, nil))(t)
 	setTo := func(it patterns.Item[purse]) func(*purse) error {
 		return func(p *purse) error { *p = it.Value; return nil }
 	}
 	type item = patterns.Item[purse]
 	return map[string]func(item) item{
-		"Replace": func(it item) item { return harness.Must(table.Replace(ctx, it))(t) },
-		"Merge":   func(it item) item { return harness.Must(table.Merge(ctx, it))(t) },
+		"Replace": func(it item) item { return assert.Must(table.Replace(ctx, it))(t) },
+		"Merge":   func(it item) item { return assert.Must(table.Merge(ctx, it))(t) },
 		"Replace, with the ETag of its result": func(it item) item {
-			it.ETag = harness.Must(table.Replace(ctx, it))(t).ETag
+			it.ETag = assert.Must(table.Replace(ctx, it))(t).ETag
 			return it
 		},
 		"Batch.Replace": func(it item) item {
-			it.ETag = harness.Must(table.Batch().Replace(it).Commit(ctx))(t).ETags[0]
+			it.ETag = assert.Must(table.Batch().Replace(it).Commit(ctx))(t).ETags[0]
 			return it
 		},
 		"Batch.Merge": func(it item) item {
-			it.ETag = harness.Must(table.Batch().Merge(it).Commit(ctx))(t).ETags[0]
+			it.ETag = assert.Must(table.Batch().Merge(it).Commit(ctx))(t).ETags[0]
 			return it
 		},
 		"Bulk": func(it item) item {
-			harness.Must(table.Bulk(ctx, slices.Values([]patterns.Op[purse]{patterns.MergeOp(it)}), nil))(t)
-			it.ETag = harness.Must(table.Get(ctx, it.Key))(t).ETag
+			assert.Must(table.Bulk(ctx, slices.Values([]patterns.Op[purse]{patterns.MergeOp(it)}), nil))(t)
+			it.ETag = assert.Must(table.Get(ctx, it.Key))(t).ETag
 			return it
 		},
-		"Update":           func(it item) item { return harness.Must(table.Update(ctx, it.Key, setTo(it)))(t) },
-		"Store.UpdateItem": func(it item) item { return harness.Must(store.UpdateItem(ctx, it, setTo(it)))(t) },
-		"Store.PutItem":    func(it item) item { return harness.Must(store.PutItem(ctx, it, &it.Value))(t) },
+		"Update":           func(it item) item { return assert.Must(table.Update(ctx, it.Key, setTo(it)))(t) },
+		"Store.UpdateItem": func(it item) item { return assert.Must(store.UpdateItem(ctx, it, setTo(it)))(t) },
+		"Store.PutItem":    func(it item) item { return assert.Must(store.PutItem(ctx, it, &it.Value))(t) },
 		"Store.PutItem, with the ETag of its result": func(it item) item {
-			it.ETag = harness.Must(store.PutItem(ctx, it, &it.Value))(t).ETag
+			it.ETag = assert.Must(store.PutItem(ctx, it, &it.Value))(t).ETag
 			return it
 		},
 		"StoreBatch": func(it item) item {
 			op := patterns.UpdateEntity(it.Key, setTo(it)).Was(it)
-			return harness.Must(store.Batch().Add(op).Commit(ctx))(t)[0]
+			return assert.Must(store.Batch().Add(op).Commit(ctx))(t)[0]
 		},
 	}
 }
@@ -82,10 +83,10 @@ func TestAnItemDescribesWhatWasWritten(t *testing.T) {
 					if last, _, _ = strings.Cut(last, " of "); strings.Contains(t.Name(), "without") {
 						row = row[:strings.Index(row, `,"Cards"`)] + "}"
 					}
-					harness.Must(client.AddEntity(t.Context(), []byte(row), nil))(t)
-					table := harness.Must(patterns.NewTable[purse](client, nil))(t)
+					assert.Must(client.AddEntity(t.Context(), []byte(row), nil))(t)
+					table := assert.Must(patterns.NewTable[purse](client, nil))(t)
 					writes := writesOf(t, client)
-					it := harness.Must(table.Get(t.Context(), key))(t)
+					it := assert.Must(table.Get(t.Context(), key))(t)
 					it.Value.Locked, it.Value.Cards = true, []card{{"amex", "3"}}
 					it = writes[name](it)
 					it.Value.Locked, it.Value.Cards = false, []card{{"visa", "1"}, {"visa", "2"}}
@@ -110,10 +111,10 @@ func TestAnItemKeepsWhatAWriteHasKept(t *testing.T) {
 		for _, name := range slices.Sorted(maps.Keys(writesOf(t, b.Table(t)))) {
 			t.Run(name, func(t *testing.T) {
 				client := b.Table(t)
-				harness.Must(client.AddEntity(t.Context(), []byte(purseByHand), nil))(t)
-				table := harness.Must(patterns.NewTable[purse](client, nil))(t)
+				assert.Must(client.AddEntity(t.Context(), []byte(purseByHand), nil))(t)
+				table := assert.Must(patterns.NewTable[purse](client, nil))(t)
 				write := writesOf(t, client)[name]
-				it := harness.Must(table.Get(t.Context(), key))(t)
+				it := assert.Must(table.Get(t.Context(), key))(t)
 				for i := range 3 {
 					it.Value.Cards = slices.Clone(it.Value.Cards)
 					it.Value.Cards[1].Kind = fmt.Sprint("kind", i)
@@ -143,10 +144,10 @@ func TestWithoutRemovesUnknownMembers(t *testing.T) {
 			for _, names := range [][]string{{"Cards"}, {"More"}} {
 				t.Run(name+" without "+names[0], func(t *testing.T) {
 					client := b.Table(t)
-					harness.Must(client.AddEntity(t.Context(), []byte(purseByHand), nil))(t)
+					assert.Must(client.AddEntity(t.Context(), []byte(purseByHand), nil))(t)
 					write := writesOf(t, client)[name]
-					table := harness.Must(patterns.NewTable[purse](client, nil))(t)
-					item := harness.Must(table.Get(t.Context(), key))(t)
+					table := assert.Must(patterns.NewTable[purse](client, nil))(t)
+					item := assert.Must(table.Get(t.Context(), key))(t)
 					item = write(item.Without(names...))
 					item.Value.Locked = true
 					write(item)

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -22,10 +23,7 @@ func TestRowsOfAnyTypeAreFilteredAndSelectedByAnyProperty(t *testing.T) {
 			p.Age = int32(20 + i)
 			harness.Insert(t, people, p)
 		}
-		rows, err := patterns.NewTable[patterns.Row](client, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := assert.Must(patterns.NewTable[patterns.Row](client, nil))(t)
 		f := query.And(query.PartitionKey.Eq("sales"), query.Prop("Age").Ge(int32(21)))
 		opts := &patterns.QueryOptions{Select: []string{"Age"}}
 		b.ResetRequests()
@@ -46,13 +44,13 @@ func TestRowsOfAnyTypeAreFilteredAndSelectedByAnyProperty(t *testing.T) {
 				}
 			}
 		}
-		check("Query", harness.All(t, rows.Query(ctx, f, opts)))
+		check("Query", assert.All(t, rows.Query(ctx, f, opts)))
 		page, err := rows.Page(ctx, f, "", opts)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		check("Page", page.Items)
 		var scanned []patterns.Item[patterns.Row]
 		for page, err := range rows.Scan(ctx, f, "", &patterns.ScanOptions{Select: []string{"Age"}, Parallel: 1}) {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			scanned = append(scanned, page.Items...)
 		}
 		check("Scan", scanned)
@@ -62,9 +60,7 @@ func TestRowsOfAnyTypeAreFilteredAndSelectedByAnyProperty(t *testing.T) {
 		if err != nil || report.Deleted != 2 {
 			t.Errorf("%+v, %v", report, err)
 		}
-		if left := harness.All(t, rows.Query(ctx, query.PartitionKey.Eq("sales"), nil)); len(left) != 1 {
-			t.Errorf("%d rows are left", len(left))
-		}
+		assert.Equal(t, len(assert.All(t, rows.Query(ctx, query.PartitionKey.Eq("sales"), nil))), 1, "rows are left")
 	})
 }
 
@@ -74,7 +70,7 @@ func TestAStructWithFieldsIsFilteredOnlyByItsProperties(t *testing.T) {
 		b.ResetRequests()
 		f := query.And(query.PartitionKey.Eq("sales"), query.Prop("age").Ge(int32(21)))
 		var bad *query.Error
-		if err := harness.Failure(t, table.Query(t.Context(), f, nil)); !errors.As(err, &bad) || bad.Property != "age" {
+		if err := assert.Failure(t, table.Query(t.Context(), f, nil)); !errors.As(err, &bad) || bad.Property != "age" {
 			t.Errorf("got %v", err)
 		}
 		b.WantRequestCount(t, 0)
@@ -84,12 +80,10 @@ func TestAStructWithFieldsIsFilteredOnlyByItsProperties(t *testing.T) {
 func TestARowCannotBeInsertedWithoutAKey(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		rows, err := patterns.NewTable[patterns.Row](b.Table(t), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		b.ResetRequests()
 		_, err = rows.Insert(t.Context(), &patterns.Row{})
-		harness.WantError(t, err, patterns.ErrBadKey)
+		assert.WantError(t, err, patterns.ErrBadKey)
 		b.WantRequestCount(t, 0)
 	})
 }
@@ -111,14 +105,14 @@ func TestRowsOfSeveralTypesAreDecodedAsTheTypesThatAreChosen(t *testing.T) {
 			"6": {"Kind": "o\"ffice", "Room": "r6"},
 		} {
 			op := patterns.InsertOp(&properties).At(keys.Key{Partition: "sales", Row: row})
-			harness.Must(maps.Do(ctx, op))(t)
+			assert.Must(maps.Do(ctx, op))(t)
 		}
 		type person struct {
 			Name string
 			Age  int32
 		}
 		rows := harness.NewTable[patterns.Row](t, client, nil)
-		reader := harness.Must(patterns.Discriminate(rows, patterns.Discriminator{Property: "Kind", Type: func(rowKey, text []byte, isText bool) any {
+		reader := assert.Must(patterns.Discriminate(rows, patterns.Discriminator{Property: "Kind", Type: func(rowKey, text []byte, isText bool) any {
 			switch {
 			case !isText && string(rowKey) == "3", isText && text == nil && string(rowKey) == "4":
 				return new(map[string]any)
@@ -132,10 +126,8 @@ func TestRowsOfSeveralTypesAreDecodedAsTheTypesThatAreChosen(t *testing.T) {
 		b.ResetRequests()
 		var got []any
 		for item, err := range reader.Query(ctx, query.PartitionKey.Eq("sales"), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			one := harness.Must(reader.Get(ctx, item.Key))(t)
+			assert.NoError(t, err)
+			one := assert.Must(reader.Get(ctx, item.Key))(t)
 			if !reflect.DeepEqual(one.Value, item.Value) || one.ETag != item.ETag {
 				t.Errorf("row %s: Get returned %+v", item.Key.Row, one.Value)
 			}
@@ -145,7 +137,7 @@ func TestRowsOfSeveralTypesAreDecodedAsTheTypesThatAreChosen(t *testing.T) {
 			case *office:
 				height, _ := item.Property("Height")
 				got = append(got, *v, height)
-				harness.Must(harness.NewTable(t, client, &patterns.TableOptions[office]{Keyless: true}).Replace(ctx, patterns.WithValue(item, *v)))(t)
+				assert.Must(harness.NewTable(t, client, &patterns.TableOptions[office]{Keyless: true}).Replace(ctx, patterns.WithValue(item, *v)))(t)
 			case *person:
 				got = append(got, *v)
 			default:
@@ -153,11 +145,9 @@ func TestRowsOfSeveralTypesAreDecodedAsTheTypesThatAreChosen(t *testing.T) {
 			}
 		}
 		want := []any{person{"ann", 20}, office{"r1"}, 1.5, "r3", "r4", nil, office{"r6"}, nil}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("read %v, want %v", got, want)
-		}
+		assert.DeepEqual(t, got, want, "read")
 		b.WantRequests(t, map[string]int{"Table.Query": 1, "Table.Get": 6, "Table.Replace": 2})
-		kept := harness.Must(maps.Get(ctx, keys.Key{Partition: "sales", Row: "2"}))(t)
+		kept := assert.Must(maps.Get(ctx, keys.Key{Partition: "sales", Row: "2"}))(t)
 		if kept.Value["Kind"] != "o\"ffice" || kept.Value["Height"] != 1.5 {
 			t.Errorf("a replaced row is %v", kept.Value)
 		}
@@ -170,7 +160,7 @@ func TestADiscriminatorThatChoosesNoPointerFails(t *testing.T) {
 		harness.Insert(t, harness.NewTable[harness.Person](t, client, nil), harness.NewPerson("ann"))
 		rows := harness.NewTable[patterns.Row](t, client, nil)
 		for name, chosen := range map[string]any{"no pointer": office{}, "a nil pointer": (*office)(nil), "a pointer to no row": new(int)} {
-			reader := harness.Must(patterns.Discriminate(rows, patterns.Discriminator{Type: func(_, _ []byte, _ bool) any { return chosen }}))(t)
+			reader := assert.Must(patterns.Discriminate(rows, patterns.Discriminator{Type: func(_, _ []byte, _ bool) any { return chosen }}))(t)
 			if item, err := reader.Get(t.Context(), harness.NewPerson("ann").Key()); err == nil {
 				t.Errorf("%s: read %+v", name, item)
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
@@ -48,29 +49,25 @@ func TestACopyDistinguishesZeroAndMissingIfTheTypeDoes(t *testing.T) {
 		for kind, view := range views {
 			for _, repaired := range []bool{false, true} {
 				table := harness.NewTable[settings](t, b.Table(t), nil)
-				store := harness.Must(patterns.NewStore(table, &patterns.StoreOptions[settings]{
+				store := assert.Must(patterns.NewStore(table, &patterns.StoreOptions[settings]{
 					Views: []patterns.View[settings]{view}, Outbox: &harness.OutboxQueue{},
 				}))(t)
-				harness.Must(store.Insert(t.Context(), &settings{PartitionKey: "p", RowKey: "r", Name: "n"}))(t)
+				assert.Must(store.Insert(t.Context(), &settings{PartitionKey: "p", RowKey: "r", Name: "n"}))(t)
 				for _, change := range []func(*settings) error{zero, missing} {
 					if repaired {
-						harness.Must(table.Update(t.Context(), rowKey, change))(t)
-						harness.NoError(t, store.Repair(t.Context(), rowKey))
+						assert.Must(table.Update(t.Context(), rowKey, change))(t)
+						assert.NoError(t, store.Repair(t.Context(), rowKey))
 					} else {
-						harness.Must(store.Update(t.Context(), rowKey, change))(t)
+						assert.Must(store.Update(t.Context(), rowKey, change))(t)
 					}
 					want := settings{Name: "n"}
-					harness.NoError(t, change(&want))
+					assert.NoError(t, change(&want))
 					rows := 0
-					for _, item := range harness.All(t, table.Query(t.Context(), query.Prop("Name").Eq("n"), &patterns.QueryOptions{Allow: query.TableScan})) {
+					for _, item := range assert.All(t, table.Query(t.Context(), query.Prop("Name").Eq("n"), &patterns.QueryOptions{Allow: query.TableScan})) {
 						rows++
-						if got := text(&item.Value); got != text(&want) {
-							t.Errorf("%s, repaired %v: got %s, want %s", kind, repaired, got, text(&want))
-						}
+						assert.Equal(t, text(&item.Value), text(&want), kind, "repaired", repaired)
 					}
-					if rows != 2 {
-						t.Errorf("%s: %d rows", kind, rows)
-					}
+					assert.Equal(t, rows, 2, kind, "rows")
 				}
 			}
 		}

@@ -4,13 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -95,7 +95,7 @@ func (m *mixedTable) store(t *testing.T, client *aztables.Client, opts *patterns
 	t.Helper()
 	opts.Views, opts.Outbox = clerkViews(), &harness.OutboxQueue{}
 	s, err := patterns.NewStore(harness.NewTable(t, client, &patterns.TableOptions[clerk]{Key: clerkKey}), opts)
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	return s
 }
 
@@ -110,7 +110,7 @@ func newMixedTable(t *testing.T, b *harness.Backend) (*mixedTable, *patterns.Sto
 		} else {
 			m.all = append(m.all, c.key().Row)
 		}
-		harness.Must(s.Insert(t.Context(), &c))(t)
+		assert.Must(s.Insert(t.Context(), &c))(t)
 	}
 	for _, row := range []map[string]any{
 		{"RowKey": "~azp_outbox_X", "azp_state": "pending", "Members": "text"}, // of an operation in progress
@@ -122,9 +122,9 @@ func newMixedTable(t *testing.T, b *harness.Backend) (*mixedTable, *patterns.Sto
 	} {
 		row["PartitionKey"] = "sales"
 		body, err := json.Marshal(row)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		_, err = m.client.AddEntity(t.Context(), body, nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 	}
 	b.ResetRequests()
 	return m, s
@@ -146,7 +146,7 @@ func collect[T any](t *testing.T, s *patterns.Store[T], f query.Filter, opts *pa
 	t.Helper()
 	var items []patterns.Item[T]
 	for item, err := range s.Query(t.Context(), f, opts) {
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		items = append(items, item)
 	}
 	return items
@@ -182,9 +182,7 @@ func TestAStoreQueryReturnsExactlyThePrimaries(t *testing.T) {
 			b.ResetRequests()
 			got := collect(t, s, c.filter, c.opts)
 			requests := len(b.Requests())
-			if !slices.Equal(rowKeysOf(got), c.want) {
-				t.Errorf("%s: %q, want %q", what, rowKeysOf(got), c.want)
-			}
+			assert.EqualSlices(t, rowKeysOf(got), c.want, what)
 			if b.InProcess() && requests != c.requests { // Azurite ends pages elsewhere
 				t.Errorf("%s: %d requests, want %d", what, requests, c.requests)
 			}
@@ -217,7 +215,7 @@ func TestASelectionOfAStoreShowsOnlyWhatWasSelected(t *testing.T) {
 						t.Errorf("%s: %+v", what, item)
 					}
 					_, err := s.Table().Replace(t.Context(), item)
-					harness.WantError(t, err, patterns.ErrProjected)
+					assert.WantError(t, err, patterns.ErrProjected)
 				}
 			}
 		}
@@ -240,15 +238,13 @@ func TestPagesOfAStoreContainExactlyThePrimaries(t *testing.T) {
 				for cursor, first := "", true; first || cursor != ""; first = false {
 					b.ResetRequests()
 					page, err := s.Page(t.Context(), inSales(), cursor, opts)
-					harness.NoError(t, err)
+					assert.NoError(t, err)
 					b.WantRequestCount(t, 1)
 					got = append(got, rowKeysOf(page.Items)...)
 					short = short || len(page.Items) == 0 && page.Cursor != ""
 					cursor = page.Cursor
 				}
-				if !slices.Equal(got, m.all) {
-					t.Errorf("%+v: %q, want %q", opts, got, m.all)
-				}
+				assert.EqualSlices(t, got, m.all, opts)
 				if !short {
 					t.Errorf("%+v: no page was empty, although there are many copies", opts)
 				}
@@ -265,7 +261,7 @@ func scanOnce(t *testing.T, s *patterns.Store[clerk], cursor string, pages int, 
 	t.Helper()
 	n := 0
 	for page, err := range s.Scan(t.Context(), query.Filter{}, cursor, opts) {
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		for _, item := range page.Items {
 			found[item.Key]++
 		}
@@ -297,20 +293,16 @@ func TestAScanOfAStoreReturnsEachPrimaryOnceWhereverItIsInterrupted(t *testing.T
 				for cursor, first := "", true; first || cursor != ""; first = false {
 					cursor = scanOnce(t, s, cursor, every, opts, found)
 				}
-				if !maps.Equal(found, want) {
-					t.Errorf("%+v, killed every %d pages: %v", opts, every, found)
-				}
+				assert.EqualMaps(t, found, want, opts, "killed every", every, "pages")
 			}
 		}
 		b.ClearFaults()
 		rows := 0
 		for page, err := range s.Scan(t.Context(), inSales(), "", nil) {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			rows = page.Progress.Rows
 		}
-		if rows != len(m.all) {
-			t.Errorf("%d rows counted, want %d", rows, len(m.all))
-		}
+		assert.Equal(t, rows, len(m.all), "rows counted")
 	})
 }
 
@@ -320,31 +312,27 @@ func TestPrimariesIsSentToTheService(t *testing.T) {
 		client := b.Table(t)
 		people := harness.NewTable[harness.Person](t, client, nil)
 		s, err := patterns.NewStore(people, &patterns.StoreOptions[harness.Person]{Primaries: query.Prop("Age").Ge(int32(40))})
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		for i := range 4 {
 			v := harness.NewPerson(fmt.Sprint("p", i))
-			harness.Must(s.Insert(t.Context(), &v))(t)
+			assert.Must(s.Insert(t.Context(), &v))(t)
 		}
 		_, err = client.AddEntity(t.Context(), []byte(`{"PartitionKey":"sales","RowKey":"p2b","Age":"text"}`), nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		b.ResetRequests()
 		want := []string{"p0", "p1", "p2", "p3"}
 		for _, opts := range []*patterns.QueryOptions{nil, {Select: []string{"Note"}}, {PageSize: 1}} {
-			if got := rowKeysOf(collect(t, s, inSales(), opts)); !slices.Equal(got, want) {
-				t.Errorf("%q", got)
-			}
+			assert.EqualSlices(t, rowKeysOf(collect(t, s, inSales(), opts)), want)
 		}
-		if got := rowKeysOf(collect(t, s, inSales(query.RowKey.In("p2", "p2b")), nil)); !slices.Equal(got, want[2:3]) {
-			t.Errorf("%q", got)
-		}
-		page := harness.Must(s.Page(t.Context(), inSales(), "", &patterns.QueryOptions{PageSize: 2}))(t)
+		assert.EqualSlices(t, rowKeysOf(collect(t, s, inSales(query.RowKey.In("p2", "p2b")), nil)), want[2:3])
+		page := assert.Must(s.Page(t.Context(), inSales(), "", &patterns.QueryOptions{PageSize: 2}))(t)
 		for item, err := range people.Query(t.Context(), inSales(), nil) {
 			if err == nil && item.Key.Row == "p2b" {
 				t.Error("the row does not fit the type")
 			}
 		}
 		_, err = people.Page(t.Context(), inSales(), page.Cursor, &patterns.QueryOptions{PageSize: 2})
-		harness.WantError(t, err, patterns.ErrBadCursor)
+		assert.WantError(t, err, patterns.ErrBadCursor)
 		for what, bad := range map[string]query.Filter{
 			"an unknown name": query.Prop("Nickname").Eq("x"), "a wrong type": query.Prop("Age").Eq("x"), "an invalid filter": query.Prop("Age").Eq(struct{}{}),
 		} {
@@ -359,7 +347,7 @@ func TestAnEntityThatDoesNotFitIsAnError(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		m, s := newMixedTable(t, b)
 		_, err := m.client.AddEntity(t.Context(), []byte(`{"PartitionKey":"sales","RowKey":"id_07b","Members":"text"}`), nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		for _, f := range []query.Filter{inSales(), inSales(query.RowKey.Eq("id_07b"))} {
 			var last error
 			for _, err := range s.Query(t.Context(), f, nil) {
@@ -387,11 +375,11 @@ func TestARowThatAMergeCreatedIsNoPrimaryUntilTheStoreWritesOne(t *testing.T) {
 			s := harness.NewStore(t, client, &patterns.StoreOptions[harness.Person]{Views: []patterns.View[harness.Person]{boss}, Outbox: &harness.OutboxQueue{}})
 			p := harness.NewPerson("ann")
 			p.Dept = partition
-			harness.Must(s.Insert(t.Context(), &p))(t)
+			assert.Must(s.Insert(t.Context(), &p))(t)
 			key := harness.NewPerson("boss").Key()
 			_, err := s.Get(t.Context(), key)
-			harness.WantError(t, err, patterns.ErrNotFound)
-			row := harness.Must(s.Table().Get(t.Context(), key))(t)
+			assert.WantError(t, err, patterns.ErrNotFound)
+			row := assert.Must(s.Table().Get(t.Context(), key))(t)
 			if state, _ := row.Property("azp_state"); state != "part" {
 				t.Errorf("%s: state %v", what, state)
 			}
@@ -403,15 +391,15 @@ func TestARowThatAMergeCreatedIsNoPrimaryUntilTheStoreWritesOne(t *testing.T) {
 			_, err1 := s.PutItem(t.Context(), row, &v)
 			_, err2 := s.UpdateItem(t.Context(), row, func(*harness.Person) error { return nil })
 			for _, err := range []error{err1, err2, s.DeleteItem(t.Context(), row), s.Repair(t.Context(), key)} {
-				harness.WantError(t, err, patterns.ErrNotFound)
+				assert.WantError(t, err, patterns.ErrNotFound)
 			}
 			if what == "local" {
-				harness.Must(s.Insert(t.Context(), &v))(t)
+				assert.Must(s.Insert(t.Context(), &v))(t)
 			} else {
-				harness.Must(s.Put(t.Context(), &v))(t)
+				assert.Must(s.Put(t.Context(), &v))(t)
 			}
 			_, err = s.Insert(t.Context(), &v)
-			harness.WantError(t, err, patterns.ErrExists)
+			assert.WantError(t, err, patterns.ErrExists)
 			got := collect(t, s, f, nil)
 			if len(got) != 1 || got[0].Value.Age != v.Age {
 				t.Fatalf("%s: %+v", what, got)
@@ -422,8 +410,8 @@ func TestARowThatAMergeCreatedIsNoPrimaryUntilTheStoreWritesOne(t *testing.T) {
 				t.Errorf("%s: state %v, deputy %v", what, state, deputy)
 			}
 			// Another merge into a primary does not make it a part.
-			harness.Must(s.Update(t.Context(), p.Key(), func(p *harness.Person) error { p.Age++; return nil }))(t)
-			harness.NoError(t, s.Delete(t.Context(), p.Key()))
+			assert.Must(s.Update(t.Context(), p.Key(), func(p *harness.Person) error { p.Age++; return nil }))(t)
+			assert.NoError(t, s.Delete(t.Context(), p.Key()))
 			if got := collect(t, s, f, nil); len(got) != 1 {
 				t.Errorf("%s: %+v", what, got)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -22,17 +23,17 @@ import (
 func insertByHand(t testing.TB, client *aztables.Client, v any) {
 	t.Helper()
 	body, err := json.Marshal(v)
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	_, err = client.AddEntity(t.Context(), body, nil)
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 }
 
 // readByHand decodes a row as a program on aztables does.
 func readByHand(t testing.TB, client *aztables.Client, v any) (types map[string]string) {
 	t.Helper()
 	reply, err := client.GetEntity(t.Context(), "p", "r", nil)
-	harness.NoError(t, err)
-	harness.NoError(t, json.Unmarshal(reply.Value, v))
+	assert.NoError(t, err)
+	assert.NoError(t, json.Unmarshal(reply.Value, v))
 	return storedTypes(t, reply.Value)
 }
 
@@ -68,9 +69,7 @@ func TestANumberThatTheStoredTypeCannotRepresentIsRefused(t *testing.T) {
 		if _, err := harness.NewTable[declared](t, client, nil).Update(ctx, rowKey, func(s *declared) error { s.Stock++; return nil }); err != nil {
 			t.Fatal(err)
 		}
-		if got := harness.Get(t, table, rowKey).Value.Stock; got != math.MaxInt32+1 {
-			t.Errorf("read %d", got)
-		}
+		assert.Equal(t, harness.Get(t, table, rowKey).Value.Stock, math.MaxInt32+1, "read")
 		if types := readByHand(t, b.Direct(t, name), new(map[string]any)); types["Stock"] != "Edm.Int64" {
 			t.Errorf("stored as %v", types)
 		}
@@ -88,12 +87,12 @@ func TestAMergeOfASelectionOfAStoreKeepsTheStoredType(t *testing.T) {
 		table := harness.NewTable[stock](t, b.NamedTable(t, name), nil)
 		insertByHand(t, b.Direct(t, name), stock{"p", "r", 1, 2}) // two Edm.Int32
 		store, err := patterns.NewStore(table, nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		for item, err := range store.Query(t.Context(), query.PartitionKey.Eq("p"), &patterns.QueryOptions{Select: []string{"Stock"}}) {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			item.Value.Stock++
 			_, err = table.Merge(t.Context(), item)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 		}
 		var after stock
 		if types := readByHand(t, b.Direct(t, name), &after); after.Stock != 2 || types["Stock"] != "Edm.Int32" {
@@ -126,25 +125,17 @@ func TestRowsWithZeroTimesAreReadAndUpdated(t *testing.T) {
 			var before, after visit
 			readByHand(t, direct, &before)
 			for range 2 {
-				if _, err := table.Update(ctx, rowKey, func(v *visit) error { v.N++; return nil }); err != nil {
-					t.Fatalf("%s: %v", what, err)
-				}
+				assert.NoError(t, assert.ErrorOf(table.Update(ctx, rowKey, func(v *visit) error { v.N++; return nil })), what)
 			}
 			item := harness.Get(t, table, rowKey)
 			item.Value.N++
-			if _, err := table.Merge(ctx, item); err != nil {
-				t.Fatalf("%s: %v", what, err)
-			}
-			if types := readByHand(t, direct, &after); !reflect.DeepEqual(types, want) {
-				t.Errorf("%s: types %v, were %v", what, types, want)
-			}
+			assert.NoError(t, assert.ErrorOf(table.Merge(ctx, item)), what)
+			assert.DeepEqual(t, readByHand(t, direct, &after), want, what, "types", "were")
 			if before.N = 3; !reflect.DeepEqual(before, after) {
 				t.Errorf("%s: %+v became %+v", what, before, after)
 			}
 			// A row of this program has no zero times either.
-			if _, err := table.Insert(ctx, &visit{PartitionKey: "p", RowKey: "2"}); err != nil {
-				t.Errorf("%s: %v", what, err)
-			}
+			assert.Equal(t, assert.ErrorOf(table.Insert(ctx, &visit{PartitionKey: "p", RowKey: "2"})), nil, what)
 		}
 	})
 }
@@ -185,9 +176,7 @@ func TestTypesWithJSONMethodsAreStoredAsByAztables(t *testing.T) {
 		direct := b.Direct(t, name)
 		insertByHand(t, direct, order{"p", "r", amount{1}, &amount{2}, true})
 		want := readByHand(t, direct, new(order))
-		if _, err := table.Update(t.Context(), rowKey, func(o *order) error { o.Total.cents++; o.Discount.cents++; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(table.Update(t.Context(), rowKey, func(o *order) error { o.Total.cents++; o.Discount.cents++; return nil })))
 		var got order
 		if types := readByHand(t, direct, &got); !reflect.DeepEqual(types, want) || got.Total.cents != 2 || got.Discount.cents != 3 || !bool(got.Paid) {
 			t.Errorf("stored as %v, want %v: %+v", types, want, got)
@@ -209,16 +198,16 @@ func TestTheErrorOfAFieldThatAztablesCannotStoreNamesTheChange(t *testing.T) {
 		name := harness.UniqueName()
 		client, direct := b.NamedTable(t, name), b.Direct(t, name)
 		body, err := json.Marshal(nested{"p", "r", []string{"a"}})
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		_, err = direct.AddEntity(t.Context(), body, nil)
 		var refused *azcore.ResponseError
 		if !errors.As(err, &refused) || refused.StatusCode != 400 {
 			t.Fatalf("aztables: %v", err)
 		}
 		for _, err := range []error{
-			harness.ErrorOf(patterns.NewTable[nested](client, nil)),
-			harness.ErrorOf(patterns.NewTable(client, &patterns.TableOptions[struct{ Tags map[string]int }]{Keyless: true})),
-			harness.ErrorOf(patterns.NewTable(client, &patterns.TableOptions[struct{ Tags struct{ A int } }]{Keyless: true})),
+			assert.ErrorOf(patterns.NewTable[nested](client, nil)),
+			assert.ErrorOf(patterns.NewTable(client, &patterns.TableOptions[struct{ Tags map[string]int }]{Keyless: true})),
+			assert.ErrorOf(patterns.NewTable(client, &patterns.TableOptions[struct{ Tags struct{ A int } }]{Keyless: true})),
 		} {
 			if err == nil || !strings.Contains(err.Error(), "field Tags: ") || !strings.Contains(err.Error(), `add the tag table:",json"`) {
 				t.Errorf("got %v", err)

@@ -3,12 +3,12 @@ package patterns_test
 import (
 	"context"
 	"errors"
-	"reflect"
 	"testing"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -28,9 +28,7 @@ func TestEveryOperationIsOneRequestAndReturnsWhatIsStored(t *testing.T) {
 			if read.ETag == "" || read.ETag != wrote.ETag {
 				t.Errorf("%s returned the ETag %q, the row has %q", step, wrote.ETag, read.ETag)
 			}
-			if !reflect.DeepEqual(read.Value, wrote.Value) {
-				t.Errorf("%s returned %+v, the row is %+v", step, wrote.Value, read.Value)
-			}
+			assert.DeepEqual(t, read.Value, wrote.Value, step, "returned", "the row is")
 			if read.Key != ann.Key() || wrote.Key != ann.Key() {
 				t.Errorf("%s: keys %v and %v", step, wrote.Key, read.Key)
 			}
@@ -42,21 +40,17 @@ func TestEveryOperationIsOneRequestAndReturnsWhatIsStored(t *testing.T) {
 		}
 
 		item, err := table.Insert(ctx, &ann)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		b.WantRequestCount(t, 1)
 		item = same("insert", item)
 		_, err = table.Insert(ctx, &ann)
-		harness.WantError(t, err, patterns.ErrExists)
+		assert.WantError(t, err, patterns.ErrExists)
 		b.WantRequestCount(t, 1)
 
-		if _, err := table.Get(ctx, ann.Key()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(table.Get(ctx, ann.Key())))
 		b.WantRequestCount(t, 1)
 		_, err = table.Get(ctx, keys.Key{Partition: "sales", Row: "nobody"})
-		harness.WantError(t, err, patterns.ErrNotFound)
+		assert.WantError(t, err, patterns.ErrNotFound)
 		b.WantRequestCount(t, 1)
 
 		old := item
@@ -67,9 +61,9 @@ func TestEveryOperationIsOneRequestAndReturnsWhatIsStored(t *testing.T) {
 		b.WantRequestCount(t, 1)
 		same("replace", item)
 		_, err = table.Replace(ctx, old)
-		harness.WantError(t, err, patterns.ErrConflict)
+		assert.WantError(t, err, patterns.ErrConflict)
 		_, err = table.Merge(ctx, old)
-		harness.WantError(t, err, patterns.ErrConflict)
+		assert.WantError(t, err, patterns.ErrConflict)
 		b.WantRequestCount(t, 2)
 
 		item.Value.Note = "merged"
@@ -95,23 +89,16 @@ func TestEveryOperationIsOneRequestAndReturnsWhatIsStored(t *testing.T) {
 			same("upsert", item)
 		}
 
-		harness.WantError(t, table.Delete(ctx, ann.Key(), old.ETag), patterns.ErrConflict)
-		if err := table.Delete(ctx, ann.Key(), item.ETag); err != nil {
-			t.Fatal(err)
-		}
+		assert.WantError(t, table.Delete(ctx, ann.Key(), old.ETag), patterns.ErrConflict)
+		assert.NoError(t, table.Delete(ctx, ann.Key(), item.ETag))
 		b.WantRequestCount(t, 2)
-		if err := table.Delete(ctx, ann.Key(), ""); err != nil {
-			t.Errorf("delete of a missing row: %v", err)
-		}
-		harness.WantError(t, table.Delete(ctx, ann.Key(), azcore.ETagAny), patterns.ErrNotFound)
-		harness.WantError(t, table.Delete(ctx, ann.Key(), item.ETag), patterns.ErrNotFound)
+		assert.Equal(t, table.Delete(ctx, ann.Key(), ""), nil, "delete of a missing row")
+		assert.WantError(t, table.Delete(ctx, ann.Key(), azcore.ETagAny), patterns.ErrNotFound)
+		assert.WantError(t, table.Delete(ctx, ann.Key(), item.ETag), patterns.ErrNotFound)
 		_, err = table.Replace(ctx, item)
-		harness.WantError(t, err, patterns.ErrNotFound)
+		assert.WantError(t, err, patterns.ErrNotFound)
 		b.WantRequestCount(t, 4)
-		item, err = table.Upsert(ctx, &ann, patterns.Merge)
-		if err != nil {
-			t.Fatal(err)
-		}
+		item = assert.Must(table.Upsert(ctx, &ann, patterns.Merge))(t)
 		same("upsert of a new row", item)
 	})
 }
@@ -124,18 +111,10 @@ func TestUpsertMergeKeepsPropertiesAndReplaceRemovesThem(t *testing.T) {
 		harness.Insert(t, table, ann)
 		bare := ann
 		bare.Note = "" // omitted when empty
-		if _, err := table.Upsert(t.Context(), &bare, patterns.Merge); err != nil {
-			t.Fatal(err)
-		}
-		if got := harness.Get(t, table, ann.Key()).Value.Note; got != ann.Note {
-			t.Errorf("after a merge the note is %q", got)
-		}
-		if _, err := table.Upsert(t.Context(), &bare, patterns.Replace); err != nil {
-			t.Fatal(err)
-		}
-		if got := harness.Get(t, table, ann.Key()).Value.Note; got != "" {
-			t.Errorf("after a replace the note is %q", got)
-		}
+		assert.NoError(t, assert.ErrorOf(table.Upsert(t.Context(), &bare, patterns.Merge)))
+		assert.Equal(t, harness.Get(t, table, ann.Key()).Value.Note, ann.Note, "after a merge the note is")
+		assert.NoError(t, assert.ErrorOf(table.Upsert(t.Context(), &bare, patterns.Replace)))
+		assert.Equal(t, harness.Get(t, table, ann.Key()).Value.Note, "", "after a replace the note is")
 	})
 }
 
@@ -146,9 +125,7 @@ func TestZeroOptionsEqualNilOptions(t *testing.T) {
 		if got := harness.Get(t, harness.NewTable[harness.Person](t, client, nil), harness.NewPerson("ann").Key()).Value; got.Age != 42 {
 			t.Errorf("read %+v", got)
 		}
-		if harness.NewTable[harness.Person](t, client, nil).Client() != client {
-			t.Error("Client returns another client")
-		}
+		assert.Equal(t, harness.NewTable[harness.Person](t, client, nil).Client(), client, "Client returns another client")
 	})
 }
 
@@ -157,14 +134,10 @@ func TestDropSucceedsIfItsReplyIsLost(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.NewTable[counter](t, b.Table(t), nil)
 		b.Fault(storagetest.On("Table.DeleteTable").Nth(1).LoseReply())
-		if err := table.Drop(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if err := table.Drop(t.Context()); err != nil {
-			t.Errorf("again: %v", err)
-		}
+		assert.Equal(t, table.Drop(t.Context()), nil)
+		assert.Equal(t, table.Drop(t.Context()), nil, "again")
 		_, err := table.Get(t.Context(), tally)
-		harness.WantError(t, err, patterns.ErrTableNotFound)
+		assert.WantError(t, err, patterns.ErrTableNotFound)
 	})
 }
 
@@ -194,7 +167,7 @@ func TestAnEndedContextSendsNothing(t *testing.T) {
 				if !errors.Is(err, want) || errors.Is(err, patterns.ErrOutcomeUnknown) {
 					t.Errorf("%s: got %v", what, err)
 				}
-				harness.WantHidden(t, err, "ann", "sales")
+				assert.WantHidden(t, err, "ann", "sales")
 			}
 		}
 		b.WantRequestCount(t, 0)

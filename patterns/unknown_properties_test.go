@@ -7,6 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -38,14 +39,9 @@ const unknownProperties = `{
 // storedRow returns the stored row without the properties that change with every write.
 func storedRow(t testing.TB, client *aztables.Client) map[string]any {
 	t.Helper()
-	reply, err := client.GetEntity(t.Context(), "hits", "0", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reply := assert.Must(client.GetEntity(t.Context(), "hits", "0", nil))(t)
 	var m map[string]any
-	if err := json.Unmarshal(reply.Value, &m); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(reply.Value, &m))
 	for _, name := range []string{"Timestamp", "odata.etag", "odata.metadata", "N", "azp_stamp"} {
 		delete(m, name)
 	}
@@ -59,9 +55,7 @@ func TestUnknownPropertiesKeepTheirTypes(t *testing.T) {
 			name := harness.UniqueName()
 			table := harness.NewTable(t, b.NamedTable(t, name), &patterns.TableOptions[counter]{StampWrites: stamped})
 			direct := b.Direct(t, name)
-			if _, err := direct.AddEntity(ctx, []byte(unknownProperties), nil); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(direct.AddEntity(ctx, []byte(unknownProperties), nil)))
 			want := storedRow(t, direct)
 			if want["WholeDouble@odata.type"] != "Edm.Double" && want["WholeDouble"] != 3.0 || want["Int64@odata.type"] != "Edm.Int64" {
 				t.Fatalf("the service has lost the types already: %v", want)
@@ -70,23 +64,17 @@ func TestUnknownPropertiesKeepTheirTypes(t *testing.T) {
 				t.Helper()
 				if got := storedRow(t, direct); !reflect.DeepEqual(got, want) {
 					for k := range want {
-						if !reflect.DeepEqual(got[k], want[k]) {
-							t.Errorf("%s: %s is %#v, was %#v", step, k, got[k], want[k])
-						}
+						assert.DeepEqual(t, got[k], want[k], step, k, "is", "was")
 					}
 					t.Errorf("%s: %v", step, got)
 				}
 			}
-			if _, err := table.Update(ctx, tally, addOne); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(table.Update(ctx, tally, addOne)))
 			same("update")
 			item := harness.Get(t, table, tally)
 			item.Value.N++
 			item, err := table.Replace(ctx, item)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			same("replace")
 			item.Value.N++
 			if item, err = table.Merge(ctx, item); err != nil {
@@ -99,20 +87,12 @@ func TestUnknownPropertiesKeepTheirTypes(t *testing.T) {
 			}
 			same("replace after a merge")
 			for it, err := range table.Query(ctx, query.PartitionKey.Eq("hits"), nil) {
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := table.Batch().Replace(it).Commit(ctx); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, err)
+				assert.NoError(t, assert.ErrorOf(table.Batch().Replace(it).Commit(ctx)))
 			}
 			same("replace in a transaction of what a query read")
-			if got := harness.Get(t, table, tally).Value.N; got != 5 {
-				t.Errorf("the counter is %d", got)
-			}
-			if _, err := table.Upsert(ctx, &counter{"hits", "0", 9}, patterns.Replace); err != nil {
-				t.Fatal(err)
-			}
+			assert.Equal(t, harness.Get(t, table, tally).Value.N, 5, "the counter is")
+			assert.NoError(t, assert.ErrorOf(table.Upsert(ctx, &counter{"hits", "0", 9}, patterns.Replace)))
 			if left := storedRow(t, direct); len(left) != 3 { // keys, and the annotation of N
 				t.Errorf("after an upsert that replaces: %v", left)
 			}

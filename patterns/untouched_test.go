@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -47,9 +48,9 @@ const eventByHand = `{"PartitionKey":"p","RowKey":"r","Name":"old","At":"2026-03
 func content(t testing.TB, client *aztables.Client, key keys.Key) map[string]string {
 	t.Helper()
 	reply, err := client.GetEntity(t.Context(), key.Partition, key.Row, nil)
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	var members map[string]json.RawMessage
-	harness.NoError(t, json.Unmarshal(reply.Value, &members))
+	assert.NoError(t, json.Unmarshal(reply.Value, &members))
 	found := map[string]string{}
 	for name, value := range members {
 		switch {
@@ -69,9 +70,7 @@ func wantOnly(t testing.TB, before, after map[string]string, names ...string) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		was, had := before[name]
 		is, has := after[name]
-		if (was != is || had != has) != slices.Contains(names, name) {
-			t.Errorf("%s was %s %v and is %s %v", name, was, had, is, has)
-		}
+		assert.Equal(t, was != is || had != has, slices.Contains(names, name), name, "was", was, had, "and is", is, has)
 	}
 }
 
@@ -81,7 +80,7 @@ func ways(t testing.TB, client *aztables.Client) map[string]func(func(*event)) e
 	table := harness.NewTable[event](t, client, nil)
 	index := secondaryindex.Intra("byName", func(e *event) (string, bool) { return e.Name, true }, nil)
 	store, err := patterns.NewStore(table, &patterns.StoreOptions[event]{Views: []patterns.View[event]{index}})
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	read := func(change func(*event)) patterns.Item[event] {
 		item := harness.Get(t, table, rowKey)
 		change(&item.Value)
@@ -92,26 +91,26 @@ func ways(t testing.TB, client *aztables.Client) map[string]func(func(*event)) e
 	}
 	return map[string]func(func(*event)) error{
 		"Update": func(change func(*event)) error {
-			return harness.ErrorOf(table.Update(ctx, rowKey, in(change)))
+			return assert.ErrorOf(table.Update(ctx, rowKey, in(change)))
 		},
-		"Replace": func(change func(*event)) error { return harness.ErrorOf(table.Replace(ctx, read(change))) },
-		"Merge":   func(change func(*event)) error { return harness.ErrorOf(table.Merge(ctx, read(change))) },
+		"Replace": func(change func(*event)) error { return assert.ErrorOf(table.Replace(ctx, read(change))) },
+		"Merge":   func(change func(*event)) error { return assert.ErrorOf(table.Merge(ctx, read(change))) },
 		"Batch": func(change func(*event)) error {
-			return harness.ErrorOf(table.Batch().Replace(read(change)).Commit(ctx))
+			return assert.ErrorOf(table.Batch().Replace(read(change)).Commit(ctx))
 		},
 		"Bulk": func(change func(*event)) error {
-			return harness.ErrorOf(table.Bulk(ctx, slices.Values([]patterns.Op[event]{patterns.ReplaceOp(read(change))}), nil))
+			return assert.ErrorOf(table.Bulk(ctx, slices.Values([]patterns.Op[event]{patterns.ReplaceOp(read(change))}), nil))
 		},
 		"Store.Update": func(change func(*event)) error {
-			return harness.ErrorOf(store.Update(ctx, rowKey, in(change)))
+			return assert.ErrorOf(store.Update(ctx, rowKey, in(change)))
 		},
 		"Store.PutItem": func(change func(*event)) error {
 			item := read(change)
-			return harness.ErrorOf(store.PutItem(ctx, harness.Get(t, table, rowKey), &item.Value))
+			return assert.ErrorOf(store.PutItem(ctx, harness.Get(t, table, rowKey), &item.Value))
 		},
 		"StoreBatch": func(change func(*event)) error {
 			b := store.Batch().Update(rowKey, in(change))
-			return harness.ErrorOf(b.Commit(ctx))
+			return assert.ErrorOf(b.Commit(ctx))
 		},
 		"EncodeJSON": func(change func(*event)) error {
 			text, err := patterns.EncodeJSON(read(change))
@@ -120,13 +119,13 @@ func ways(t testing.TB, client *aztables.Client) map[string]func(func(*event)) e
 			}
 			item, err := patterns.DecodeJSON[event](text)
 			item.ETag = azcore.ETagAny
-			return errors.Join(err, harness.ErrorOf(table.Replace(ctx, item)))
+			return errors.Join(err, assert.ErrorOf(table.Replace(ctx, item)))
 		},
 		"Decode": func(change func(*event)) error {
 			row := harness.Get(t, harness.NewTable[patterns.Row](t, client, nil), rowKey)
 			item, err := patterns.Decode[event](row)
 			change(&item.Value)
-			return errors.Join(err, harness.ErrorOf(table.Replace(ctx, item)))
+			return errors.Join(err, assert.ErrorOf(table.Replace(ctx, item)))
 		},
 	}
 }
@@ -138,11 +137,9 @@ func eachWay(t *testing.T, change func(*event), check func(t *testing.T, before,
 		client, direct := b.NamedTable(t, name), b.Direct(t, name)
 		for way, do := range ways(t, client) {
 			_, err := direct.UpsertEntity(t.Context(), []byte(eventByHand), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace})
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			before := content(t, direct, rowKey)
-			if err := do(change); err != nil {
-				t.Errorf("%s: %v", way, err)
-			}
+			assert.Equal(t, do(change), nil, way)
 			t.Run(way, func(t *testing.T) { check(t, before, content(t, direct, rowKey)) })
 		}
 	})
@@ -159,9 +156,7 @@ func TestAChangeOfOneFieldLeavesTheOthersAsTheyAre(t *testing.T) {
 		for name, want := range map[string]string{
 			"At": `"2026-03-01T00:00:00+02:00"`, "Until": `"2026-03-01T00:00:00.120Z"`, "Price": "3", "Count": "7", "Note": `""`,
 		} {
-			if after[name] != want {
-				t.Errorf("%s is %s", name, after[name])
-			}
+			assert.Equal(t, after[name], want, name, "is")
 		}
 	})
 }
@@ -206,7 +201,7 @@ func TestAZeroIsMergedAfterTheFieldWasSet(t *testing.T) {
 		client, direct := b.NamedTable(t, name), b.Direct(t, name)
 		table := harness.NewTable[event](t, client, nil)
 		store, err := patterns.NewStore(table, nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		for way, set := range map[string]func(patterns.Item[event]) (patterns.Item[event], error){
 			"Merge":   func(item patterns.Item[event]) (patterns.Item[event], error) { return table.Merge(t.Context(), item) },
 			"Replace": func(item patterns.Item[event]) (patterns.Item[event], error) { return table.Replace(t.Context(), item) },
@@ -223,14 +218,14 @@ func TestAZeroIsMergedAfterTheFieldWasSet(t *testing.T) {
 			},
 		} {
 			_, err := direct.UpsertEntity(t.Context(), []byte(eventByHand), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace})
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			item := harness.Get(t, table, rowKey)
 			item.Value.Later, item.Value.Flag = "set", true
 			item, err = set(item)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			item.Value.Later, item.Value.Flag = "", false
 			_, err = table.Merge(t.Context(), item)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			if got := content(t, direct, rowKey); got["Later"] != `""` || got["Flag"] != "false" {
 				t.Errorf("%s: Later is %s, Flag is %s", way, got["Later"], got["Flag"])
 			}
@@ -243,16 +238,14 @@ func TestAZeroThatIsNamedIsWritten(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		name := harness.UniqueName()
 		client, direct := b.NamedTable(t, name), b.Direct(t, name)
-		harness.MayFail(direct.AddEntity(t.Context(), []byte(eventByHand), nil))
+		assert.MayFail(direct.AddEntity(t.Context(), []byte(eventByHand), nil))
 		before := content(t, direct, rowKey)
 		table := harness.NewTable[event](t, client, nil)
 		_, err := table.Do(t.Context(), patterns.MergeOp(harness.Get(t, table, rowKey)).Only("Later"))
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		after := content(t, direct, rowKey)
 		wantOnly(t, before, after, "Later")
-		if after["Later"] != `""` {
-			t.Errorf("stored %s", after["Later"])
-		}
+		assert.Equal(t, after["Later"], `""`, "stored")
 	})
 }
 
@@ -264,7 +257,7 @@ func TestATextThatTheTypeCannotDecodeIsRefusedBeforeAnyWrite(t *testing.T) {
 			property = strings.TrimSpace(property)
 			text := fmt.Sprintf(`{"PartitionKey":"p","RowKey":"r","Name":"old",%q:%s}`, property, value)
 			_, err := direct.UpsertEntity(t.Context(), []byte(text), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace})
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			before := content(t, direct, rowKey)
 			table := harness.NewTable[event](t, client, nil)
 			_, err = table.Update(t.Context(), rowKey, func(e *event) error { e.Name = "new"; return nil })
@@ -281,7 +274,7 @@ func TestUnknownPropertiesAreListedAndDropped(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		name := harness.UniqueName()
 		client, direct := b.NamedTable(t, name), b.Direct(t, name)
-		harness.MayFail(direct.AddEntity(t.Context(), []byte(eventByHand), nil))
+		assert.MayFail(direct.AddEntity(t.Context(), []byte(eventByHand), nil))
 		before := content(t, direct, rowKey)
 		table := harness.NewTable(t, client, &patterns.TableOptions[event]{StampWrites: true})
 		item := harness.Get(t, table, rowKey)
@@ -289,11 +282,9 @@ func TestUnknownPropertiesAreListedAndDropped(t *testing.T) {
 			t.Fatalf("unknown are %q", got)
 		}
 		item, err := table.Replace(t.Context(), item.Without("More", "Name", "azp_stamp"))
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		wantOnly(t, before, content(t, direct, rowKey), "More")
-		if got := item.Unknown(); !slices.Equal(got, []string{"Big"}) {
-			t.Errorf("unknown are %q", got)
-		}
+		assert.EqualSlices(t, item.Unknown(), []string{"Big"}, "unknown are")
 	})
 }
 
@@ -304,14 +295,14 @@ func TestAMapFromJSONKeepsTheStoredTypes(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		name := harness.UniqueName()
 		client, direct := b.NamedTable(t, name), b.Direct(t, name)
-		harness.MayFail(direct.AddEntity(t.Context(), []byte(row), nil))
+		assert.MayFail(direct.AddEntity(t.Context(), []byte(row), nil))
 		before := content(t, direct, rowKey)
 		table := harness.NewTable(t, client, &patterns.TableOptions[map[string]any]{Keyless: true})
 		for _, numbers := range []bool{false, true} {
 			_, err := table.Update(t.Context(), rowKey, func(m *map[string]any) error {
 				(*m)["G"] = "c9da6455-213d-42c9-9a79-3e9149a57833"
 				text, err := json.Marshal(*m)
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				d := json.NewDecoder(strings.NewReader(string(text)))
 				if numbers {
 					d.UseNumber()
@@ -319,14 +310,14 @@ func TestAMapFromJSONKeepsTheStoredTypes(t *testing.T) {
 				clear(*m)
 				return d.Decode(m)
 			})
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			wantOnly(t, before, content(t, direct, rowKey))
 		}
 		_, err := table.Update(t.Context(), rowKey, func(m *map[string]any) error {
 			(*m)["I"], (*m)["L"], (*m)["D"], (*m)["N"] = 6.0, json.Number("8"), json.Number("3"), json.Number("4")
 			return nil
 		})
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		row := harness.Get(t, harness.NewTable[patterns.Row](t, client, nil), rowKey)
 		for name, want := range map[string]any{"I": int32(6), "L": int64(8), "D": 3.0, "N": int32(4)} {
 			if got, _ := row.Property(name); got != want {
@@ -340,12 +331,12 @@ func TestAnItemReturnsItsRowAsItWasSent(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		name := harness.UniqueName()
 		client, direct := b.NamedTable(t, name), b.Direct(t, name)
-		harness.MayFail(direct.AddEntity(t.Context(), []byte(eventByHand), nil))
+		assert.MayFail(direct.AddEntity(t.Context(), []byte(eventByHand), nil))
 		want := content(t, direct, rowKey)
 		table := harness.NewTable(t, client, &patterns.TableOptions[event]{KeepJSON: true})
 		item := harness.Get(t, table, rowKey)
 		page, err := table.Page(t.Context(), query.PartitionKey.Eq("p"), "", nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		for _, sent := range [][]byte{item.JSON(), page.Items[0].JSON()} {
 			var members map[string]json.RawMessage
 			if err := json.Unmarshal(sent, &members); err != nil || members["odata.etag"] == nil || members["Timestamp"] == nil {
@@ -358,7 +349,7 @@ func TestAnItemReturnsItsRowAsItWasSent(t *testing.T) {
 			}
 		}
 		text, err := patterns.EncodeRow(item)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		again, err := patterns.DecodeJSON[event](text)
 		if err != nil || again.ETag != item.ETag || !again.Timestamp.Equal(item.Timestamp) || again.Key != item.Key {
 			t.Errorf("%s is read as %+v %v", text, again, err)

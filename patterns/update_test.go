@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -22,9 +23,7 @@ func TestUpdateRetriesAConflict(t *testing.T) {
 		runs := 0
 		item, err := table.Update(ctx, tally, func(c *counter) error {
 			if runs++; runs <= 2 {
-				if _, err := table.Upsert(ctx, &counter{"hits", "0", int64(10 * runs)}, patterns.Replace); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, assert.ErrorOf(table.Upsert(ctx, &counter{"hits", "0", int64(10 * runs)}, patterns.Replace)), nil)
 			}
 			return addOne(c)
 		})
@@ -43,14 +42,12 @@ func TestUpdateReturnsTheConflictAfterItsLastTry(t *testing.T) {
 		client := b.Table(t)
 		for _, c := range []struct{ option, tries int }{{0, 16}, {3, 3}, {1, 1}} {
 			table := harness.NewTable(t, client, &patterns.TableOptions[counter]{Tries: c.option})
-			if _, err := table.Upsert(t.Context(), &counter{"hits", "0", 0}, patterns.Replace); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(table.Upsert(t.Context(), &counter{"hits", "0", 0}, patterns.Replace)))
 			b.ClearFaults()
 			b.Fault(storagetest.On("Table.Replace").Status(http.StatusPreconditionFailed, "UpdateConditionNotSatisfied"))
 			runs, start := 0, time.Now()
 			_, err := table.Update(t.Context(), tally, func(c *counter) error { runs++; return addOne(c) })
-			harness.WantError(t, err, patterns.ErrConflict)
+			assert.WantError(t, err, patterns.ErrConflict)
 			if waited := time.Since(start); runs != c.tries || waited > 15*time.Second || runs > 8 && waited < time.Second {
 				t.Errorf("Tries %d: %d tries in %v", c.option, runs, waited)
 			}
@@ -68,26 +65,24 @@ func TestUpdateThatFailsChangesNothing(t *testing.T) {
 
 		own := errors.New("own")
 		_, err := table.Update(ctx, tally, func(c *counter) error { c.N = 99; return own })
-		if err != own {
-			t.Errorf("got %v, want the function's own error as it is", err)
-		}
+		assert.Equal(t, err, own, "want the function's own error as it is")
 		_, err = table.Update(ctx, tally, func(c *counter) error { c.Name = "SECRET"; return nil })
-		harness.WantError(t, err, patterns.ErrKeyChanged)
-		harness.WantHidden(t, err, "SECRET", "hits")
+		assert.WantError(t, err, patterns.ErrKeyChanged)
+		assert.WantHidden(t, err, "SECRET", "hits")
 		_, err = table.Update(ctx, keys.Key{Partition: "hits", Row: "none"}, addOne)
-		harness.WantError(t, err, patterns.ErrNotFound)
+		assert.WantError(t, err, patterns.ErrNotFound)
 		b.WantRequestCount(t, 3)
 		_, err = table.Update(ctx, tally, nil)
-		harness.WantError(t, err, patterns.ErrNil)
+		assert.WantError(t, err, patterns.ErrNil)
 		gone, cancel := context.WithCancel(ctx)
 		cancel()
 		_, err = table.Update(gone, tally, addOne)
-		harness.WantError(t, err, context.Canceled)
+		assert.WantError(t, err, context.Canceled)
 		b.WantRequestCount(t, 0)
 
 		ctx, cancel = context.WithCancel(ctx)
 		_, err = table.Update(ctx, tally, func(c *counter) error { cancel(); return addOne(c) })
-		harness.WantError(t, err, context.Canceled)
+		assert.WantError(t, err, context.Canceled)
 		b.WantRequestCount(t, 1)
 		if got := harness.Get(t, table, tally); got.ETag != before.ETag {
 			t.Errorf("the row was changed to %+v", got.Value)

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"strconv"
 	"testing"
 )
@@ -53,9 +54,7 @@ func BenchmarkParse(b *testing.B) {
 	text := "PartitionKey eq 'Sales' and RowKey ge 'email_a' and RowKey lt 'email_b' and Age ge 30"
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Parse(text); err != nil {
-			b.Fatal(err)
-		}
+		assert.NoError(b, assert.ErrorOf(Parse(text)))
 	}
 }
 

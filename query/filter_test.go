@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -78,9 +79,7 @@ func TestPropertyNames(t *testing.T) {
 		"A", "a1", "_", "_1", "Größe", "日付", "ǅ", "Ⅷ", "a\u0301", "a\u200d", "X", "datetime", "guid", "add",
 		"odata", strings.Repeat("a", 255),
 	} {
-		if err := Prop(name).Eq("x").Err(); err != nil {
-			t.Errorf("%q: %v", name, err)
-		}
+		assert.Equal(t, Prop(name).Eq("x").Err(), nil, name)
 	}
 	for name, reason := range map[string]string{
 		"": "empty", "1a": "start", "-": "start", "a-b": "character", "a b": "character", "a'b": "character",
@@ -169,9 +168,7 @@ func TestComparisonsAreCounted(t *testing.T) {
 func TestAPropertyOfAnyTypeIsComparedWithEveryLiteral(t *testing.T) {
 	s := Schema{"X": Any}
 	for _, value := range []any{"a", int32(1), int64(1), 1.5, true} {
-		if err := Prop("X").Eq(value).Check(s); err != nil {
-			t.Errorf("%T: %v", value, err)
-		}
+		assert.Equal(t, Prop("X").Eq(value).Check(s), nil, value)
 	}
 }
 

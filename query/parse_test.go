@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"pgregory.net/rapid"
 )
 
@@ -170,9 +171,7 @@ func TestParseReturnsTheSameTreeForTheTextOfAFilter(t *testing.T) {
 			t.Fatalf("invalid: %v", f.Err())
 		}
 		got, err := Parse(f.String())
-		if err != nil {
-			t.Fatalf("Parse(%q): %v", f, err)
-		}
+		assert.NoError(t, err, "Parse", f)
 		if !got.Equal(f) {
 			t.Fatalf("Parse(%q) = %q", f, got)
 		}

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"pgregory.net/rapid"
 )
 
@@ -101,9 +101,7 @@ func TestWarnings(t *testing.T) {
 				t.Fatal(tt.f.Err())
 			}
 			plan := ExplainWith(tt.f, tt.opts)
-			if got := codes(plan); !slices.Equal(got, tt.want) {
-				t.Errorf("warnings %q, want %q", got, tt.want)
-			}
+			assert.EqualSlices(t, codes(plan), tt.want, "warnings")
 			for _, w := range plan.Warnings {
 				if !w.Solved && strings.Contains(w.Remedy, "the rewriting does") {
 					t.Errorf("not solved, but the remedy refers to the rewriting: %v", w)
@@ -126,17 +124,12 @@ func TestTheWarningOfAnOrOfRowKeysMentionsAMissingPartitionKeyOnlyIfItIsMissing(
 		And(PartitionKey.Eq("a"), Or(RowKey.In("1", "2"), Prop("X").Eq(1))).String(): false,
 		each.String(): false,
 	} {
-		parsed, err := Parse(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := assert.Must(Parse(f))(t)
 		found := false
 		for _, w := range Explain(parsed).Warnings {
 			if w.Code == WarnOrOfRowKeys {
 				found = true
-				if strings.Contains(w.Problem, "without the partition key") != lacks {
-					t.Errorf("%s: %v", f, w)
-				}
+				assert.Equal(t, strings.Contains(w.Problem, "without the partition key"), lacks, f, w)
 			}
 		}
 		if !found {
@@ -180,14 +173,10 @@ func TestCheckReturnsAScanErrorWithThePlan(t *testing.T) {
 		TableScan:      PartitionKey.Ge("a"),
 	} {
 		plan := Explain(f)
-		if plan.Class != class {
-			t.Errorf("%q is a %v, want %v", f, plan.Class, class)
-		}
+		assert.Equal(t, plan.Class, class, f, "is a")
 		for allow := Class(0); allow <= TableScan; allow++ {
 			refused := plan.Check(allow) != nil
-			if want := class > allow && allow != 0 || allow == 0 && class == TableScan; refused != want {
-				t.Errorf("%v with %v allowed is refused: %v", class, allow, refused)
-			}
+			assert.Equal(t, refused, class > allow && allow != 0 || allow == 0 && class == TableScan, class, "with", allow, "allowed is refused")
 		}
 	}
 }
@@ -201,9 +190,7 @@ func TestPlansShowValuesOnlyForPlusV(t *testing.T) {
 			t.Errorf("%s", s)
 		}
 	}
-	if s := fmt.Sprintf("%+v", plan); !strings.Contains(s, "PartitionKey eq 's3cr3t' and RowKey eq 'b'") {
-		t.Errorf("%s", s)
-	}
+	assert.Contains(t, fmt.Sprintf("%+v", plan), "PartitionKey eq 's3cr3t' and RowKey eq 'b'")
 }
 
 func TestTheTextOfALargePlanIsAtMostAPage(t *testing.T) {

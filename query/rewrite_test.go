@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"pgregory.net/rapid"
 )
@@ -166,9 +167,7 @@ func TestReads(t *testing.T) {
 			for _, r := range plan.Reads() {
 				got = append(got, r.Filter.String())
 			}
-			if !slices.Equal(got, tt.reads) {
-				t.Errorf("reads\n%q, want\n%q", got, tt.reads)
-			}
+			assert.EqualSlices(t, got, tt.reads, "reads")
 			if plan.Class != tt.class || plan.Plain != tt.plain {
 				t.Errorf("class %v, unchanged %v; want %v, %v", plan.Class, plan.Plain, tt.class, tt.plain)
 			}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"go/importer"
 	"go/token"
 	"go/types"
@@ -94,9 +95,7 @@ func present(t *testing.T) (lines []string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	exports := map[string]string{}
 	gc := importer.ForCompiler(token.NewFileSet(), "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })
 	var packages []*types.Package
@@ -105,19 +104,14 @@ func present(t *testing.T) (lines []string) {
 		cmd.Dir = filepath.Join("../..", folder)
 		cmd.Env = append(os.Environ(), "GOOS=linux", "GOARCH=amd64", "GOFLAGS=", "GOWORK=off")
 		cmd.Stderr = os.Stderr
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := assert.Must(cmd.Output())(t)
 		var own []string
 		for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
 			var p struct {
 				ImportPath, Name, Export string
 				Module                   struct{ Main bool }
 			}
-			if err := d.Decode(&p); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, d.Decode(&p))
 			if exports[p.ImportPath] == "" {
 				exports[p.ImportPath] = p.Export
 			}
@@ -130,10 +124,7 @@ func present(t *testing.T) (lines []string) {
 			t.Errorf("no public package in %s", cmd.Dir)
 		}
 		for _, path := range own {
-			pkg, err := gc.Import(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pkg := assert.Must(gc.Import(path))(t)
 			packages = append(packages, pkg)
 		}
 	}
@@ -148,10 +139,7 @@ func present(t *testing.T) (lines []string) {
 
 func readRecord(t *testing.T) (lines []string) {
 	t.Helper()
-	names, err := filepath.Glob("*.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	names := assert.Must(filepath.Glob("*.txt"))(t)
 	for _, name := range names {
 		if name != exceptions {
 			for _, line := range readLines(t, name) {
@@ -189,9 +177,7 @@ func write(t *testing.T, now []string, reasons map[string]string) {
 	texts := map[string]string{}
 	old, _ := filepath.Glob("*.txt")
 	for _, name := range old {
-		if err := os.Remove(name); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.Remove(name))
 	}
 	for _, line := range now {
 		pkg, rest, _ := strings.Cut(line, ": ")
@@ -205,8 +191,6 @@ func write(t *testing.T, now []string, reasons map[string]string) {
 		texts[exceptions] += fmt.Sprintf("# %s\n%s", reason, sections[reason])
 	}
 	for name, text := range texts {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, os.WriteFile(name, []byte(text), 0o644), nil)
 	}
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -27,13 +28,8 @@ type Number interface { ~int | ~string }
 type Alias = []Kind
 func Map[T, U any](in []T, f func(v T) (out U)) []U { return nil }
 `, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pkg, err := new(types.Config).Check("fixture", fset, []*ast.File{file}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
+	pkg := assert.Must(new(types.Config).Check("fixture", fset, []*ast.File{file}, nil))(t)
 	got := newDescriber([]*types.Package{pkg}).describe(pkg)
 	want := []string{
 		"const First fixture.Kind = 1",

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 func TestAnErrorOfAnUnknownTypeIsDescribedByItsType(t *testing.T) {
@@ -24,12 +25,8 @@ func TestAnErrorOfAnUnknownTypeIsDescribedByItsType(t *testing.T) {
 		"get: not found":                                      Errorf("get: %w", ErrNotFound),
 	} {
 		sealed := Seal(err)
-		if got := sealed.Error(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-		if !errors.Is(sealed, err) {
-			t.Errorf("%v does not match what it describes", sealed)
-		}
+		assert.Equal(t, sealed.Error(), want)
+		assert.WantError(t, sealed, err, "does not match what it describes")
 	}
 	if Seal(nil) != nil || Seal(ErrNotFound) != ErrNotFound {
 		t.Error("an error that needs no other text was changed")
@@ -42,10 +39,6 @@ func TestAnErrorOfAnUnknownTypeIsDescribedByItsType(t *testing.T) {
 // The type is found by its name, which another version of the SDK may change.
 func TestAReplyIsDescribedByItsStatusAndItsCode(t *testing.T) {
 	reply := &azcore.ResponseError{StatusCode: 404, ErrorCode: "ResourceNotFound", RawResponse: &http.Response{Body: http.NoBody}}
-	if got, want := Describe(fmt.Errorf("secret: %w", reply)), "404 ResourceNotFound"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if got, want := Describe((*azcore.ResponseError)(nil)), "error of type *exported.ResponseError"; got != want {
-		t.Errorf("a nil pointer: got %q, want %q", got, want)
-	}
+	assert.Equal(t, Describe(fmt.Errorf("secret: %w", reply)), "404 ResourceNotFound")
+	assert.Equal(t, Describe((*azcore.ResponseError)(nil)), "error of type *exported.ResponseError", "a nil pointer")
 }

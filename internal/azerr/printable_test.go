@@ -6,6 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
@@ -24,9 +25,7 @@ func TestPrintableEscapesWhatATerminalActsUpon(t *testing.T) {
 		"bytes \xff\x9b":     `bytes \xff\x9b`,
 		"DEL \x7f":           `DEL \x7f`,
 	} {
-		if got := azerr.Printable(text); got != want {
-			t.Errorf("Printable(%q) = %q, want %q", text, got, want)
-		}
+		assert.Equal(t, azerr.Printable(text), want, "Printable", text)
 	}
 }
 

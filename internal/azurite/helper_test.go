@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"io"
 	"os"
 	"os/exec"
@@ -88,10 +89,7 @@ type process struct {
 // startProcess starts a process and waits until it is connected to Azurite.
 func startProcess(t *testing.T, s *site, role string) *process {
 	t.Helper()
-	p, err := tryProcess(t, s, role)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(tryProcess(t, s, role))(t)
 	return p
 }
 
@@ -124,10 +122,7 @@ func tryProcess(t *testing.T, s *site, role string) (*process, error) {
 }
 
 func command(t *testing.T, s *site, role string) *exec.Cmd {
-	dirs, err := json.Marshal([2]string{s.installDir, s.runDir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	dirs := assert.Must(json.Marshal([2]string{s.installDir, s.runDir}))(t)
 	cmd := exec.Command(os.Args[0])
 	if role == "nohup" {
 		cmd = exec.Command("sh", "-c", `trap "" HUP INT; exec "$0"`, os.Args[0])
@@ -140,10 +135,7 @@ func command(t *testing.T, s *site, role string) *exec.Cmd {
 func realSite(t *testing.T) *site {
 	t.Helper()
 	Shared(t)
-	cache, err := cacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cache := assert.Must(cacheDir())(t)
 	return &site{
 		installDir: filepath.Join(cache, "azurite-"+hash(packageLock)),
 		runDir:     t.TempDir(),
@@ -159,10 +151,7 @@ type watch struct {
 
 func watchEnd(t *testing.T, at endpoints) *watch {
 	t.Helper()
-	conn, err := dialService(at.Table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := assert.Must(dialService(at.Table))(t)
 	t.Cleanup(func() { conn.Close() })
 	return &watch{at.PID, conn}
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,9 +21,7 @@ func withTools(t *testing.T, scripts map[string]string) {
 	t.Helper()
 	bin := t.TempDir()
 	for name, script := range scripts {
-		if err := os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\nPATH=/usr/bin:/bin\n"+script), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile(filepath.Join(bin, name), []byte("#!/bin/sh\nPATH=/usr/bin:/bin\n"+script), 0o700))
 	}
 	t.Setenv("PATH", bin)
 }
@@ -55,14 +54,10 @@ func TestTheErrorOfAFailedInstallationContainsTheOutputOfNpm(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 	for _, want := range []string{"npm", "exit status 7", "no route to registry"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error does not contain %q: %v", want, err)
-		}
+		assert.Contains(t, err.Error(), want, "the error does not contain", err)
 	}
 	for _, name := range []string{s.installDir, s.installDir + ".partial"} {
-		if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("%s was not removed", name)
-		}
+		assert.WantError(t, assert.ErrorOf(os.Stat(name)), os.ErrNotExist, name, "was not removed")
 	}
 }
 
@@ -77,9 +72,7 @@ func TestAFailedInstallationIsNotRepeatedByEveryProcess(t *testing.T) {
 		}
 	}
 	old := time.Now().Add(-2 * retryAfter)
-	if err := os.Chtimes(s.failureNote(), old, old); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.Chtimes(s.failureNote(), old, old))
 	s.install(t.Context())
 	if made, err := os.ReadFile(calls); err != nil || string(made) != "call\ncall\n" {
 		t.Errorf("npm ran %d times, %v, want once, and once more after retryAfter", bytes.Count(made, []byte("\n")), err)
@@ -103,15 +96,9 @@ func TestAnInterruptedInstallationIsNotUsed(t *testing.T) {
 	withTools(t, map[string]string{"npm": "test ! -e half && mkdir node_modules"})
 	s := newSite(t)
 	partial := s.installDir + ".partial"
-	if err := errors.Join(os.MkdirAll(partial, 0o700), os.WriteFile(filepath.Join(partial, "half"), nil, 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.install(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(filepath.Join(s.installDir, "node_modules")); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, errors.Join(os.MkdirAll(partial, 0o700), os.WriteFile(filepath.Join(partial, "half"), nil, 0o600)))
+	assert.NoError(t, s.install(t.Context()))
+	assert.Equal(t, assert.ErrorOf(os.Stat(filepath.Join(s.installDir, "node_modules"))), nil)
 }
 
 func TestConcurrentProcessesInstallOnce(t *testing.T) {
@@ -135,20 +122,12 @@ func TestConcurrentProcessesInstallOnce(t *testing.T) {
 
 func TestWaitingForAnotherInstallationEndsWithTheContext(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "lock")
-	release, err := lock(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	release := assert.Must(lock(t.Context(), name))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := lock(ctx, name); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	assert.WantError(t, assert.ErrorOf(lock(ctx, name)), context.Canceled)
 	release()
-	again, err := lock(t.Context(), name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := assert.Must(lock(t.Context(), name))(t)
 	again()
 }
 
@@ -170,22 +149,16 @@ func TestTheErrorOfAFailedStartContainsTheOutputOfAzurite(t *testing.T) {
 
 func TestAStartThatHangsEndsWithTheContext(t *testing.T) {
 	hangs := filepath.Join(t.TempDir(), "hangs")
-	if err := syscall.Mkfifo(hangs, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, syscall.Mkfifo(hangs, 0o600))
 	withTools(t, map[string]string{"node": "echo >" + hangs + "; exec sleep 60", "npm": "mkdir node_modules"})
 	s := newSite(t)
-	if err := s.install(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, s.install(t.Context()))
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		defer cancel()
 		_, _ = os.ReadFile(hangs) // returns when the other end is closed
 	}()
-	if _, err := s.start(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	assert.WantError(t, assert.ErrorOf(s.start(ctx)), context.Canceled)
 }
 
 func TestTheLockFileContainsHashesAndNoDownloadAddress(t *testing.T) { CheckLockFile(t, packageLock) }
@@ -232,7 +205,5 @@ func TestWithoutACacheFolderItIsUnavailable(t *testing.T) {
 	for _, name := range []string{"HOME", "XDG_CACHE_HOME"} {
 		t.Setenv(name, "")
 	}
-	if _, err := Start(t.Context(), nil); !errors.Is(err, ErrUnavailable) {
-		t.Errorf("got %v", err)
-	}
+	assert.WantError(t, assert.ErrorOf(Start(t.Context(), nil)), ErrUnavailable)
 }

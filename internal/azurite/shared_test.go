@@ -5,6 +5,7 @@ package azurite
 import (
 	"encoding/json"
 	"errors"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"io"
 	"net"
 	"net/http"
@@ -37,13 +38,9 @@ func TestConcurrentProcessesShareOneAzurite(t *testing.T) {
 		wait.Go(func() { got[i], errs[i] = tryProcess(t, s, "hold") })
 	}
 	wait.Wait()
-	if err := errors.Join(errs[:]...); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, errors.Join(errs[:]...))
 	for _, p := range got {
-		if p.at != got[0].at {
-			t.Errorf("processes are connected to different endpoints: %+v and %+v", got[0].at, p.at)
-		}
+		assert.Equal(t, p.at, got[0].at, "processes are connected to different endpoints", "and")
 	}
 
 	end := watchEnd(t, got[0].at)
@@ -51,18 +48,13 @@ func TestConcurrentProcessesShareOneAzurite(t *testing.T) {
 		p.stdin.Close()
 	}
 	end.wait(t)
-	if _, err := os.Stat(s.rendezvousFile()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the rendezvous file was not removed: %v", err)
-	}
+	assert.WantError(t, assert.ErrorOf(os.Stat(s.rendezvousFile())), os.ErrNotExist, "the rendezvous file was not removed")
 }
 
 func TestAzuriteAnswersOnAllThreeServices(t *testing.T) {
 	a := Shared(t)
 	for _, url := range []string{a.TableURL(), a.QueueURL(), a.BlobURL()} {
-		resp, err := http.Get(url)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := assert.Must(http.Get(url))(t)
 		io.Copy(io.Discard, resp.Body)
 		resp.Body.Close()
 		if server := resp.Header.Get("Server"); !strings.HasPrefix(server, "Azurite-") {
@@ -120,9 +112,7 @@ func TestAzuriteOutlivesTheProcessThatStartedIt(t *testing.T) {
 	syscall.Kill(-first.cmd.Process.Pid, syscall.SIGINT)
 	first.cmd.Wait()
 	third := startProcess(t, s, "hold")
-	if third.at != second.at {
-		t.Errorf("the second process is connected to %+v, the third to %+v", second.at, third.at)
-	}
+	assert.Equal(t, third.at, second.at, "the second process is connected to", "the third to")
 	end := watchEnd(t, third.at)
 	second.stdin.Close()
 	third.stdin.Close()
@@ -148,17 +138,10 @@ func TestAKilledAzuriteIsReplaced(t *testing.T) {
 func TestErrReportsThatAzuriteHasEnded(t *testing.T) {
 	t.Parallel()
 	s := realSite(t)
-	a, err := s.start(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := assert.Must(s.start(t.Context()))(t)
 	defer a.Close()
-	if err := a.Err(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(s.logFile(), []byte("last output"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, a.Err())
+	assert.NoError(t, os.WriteFile(s.logFile(), []byte("last output"), 0o600))
 	syscall.Kill(a.PID(), syscall.SIGKILL)
 	<-a.ended
 	if err := a.Err(); err == nil || !strings.Contains(err.Error(), "last output") {
@@ -173,17 +156,12 @@ func TestATerminatedAzuriteRemovesItsRendezvousFile(t *testing.T) {
 	end := watchEnd(t, p.at)
 	syscall.Kill(p.at.PID, syscall.SIGTERM)
 	end.wait(t)
-	if _, err := os.Stat(s.rendezvousFile()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the rendezvous file was not removed: %v", err)
-	}
+	assert.WantError(t, assert.ErrorOf(os.Stat(s.rendezvousFile())), os.ErrNotExist, "the rendezvous file was not removed")
 }
 
 func TestAStaleRendezvousFileIsReplaced(t *testing.T) {
 	t.Parallel()
-	stranger, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	stranger := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { stranger.Close() })
 	go func() { // echoes its input, the most misleading answer of an unrelated program
 		for {
@@ -197,17 +175,11 @@ func TestAStaleRendezvousFileIsReplaced(t *testing.T) {
 			}()
 		}
 	}()
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	closed := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed.Close()
 
 	file := func(l net.Listener) []byte {
-		text, err := json.Marshal(rendezvous{PID: os.Getpid(), Control: l.Addr().(*net.TCPAddr).Port, Token: "token"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := assert.Must(json.Marshal(rendezvous{PID: os.Getpid(), Control: l.Addr().(*net.TCPAddr).Port, Token: "token"}))(t)
 		return text
 	}
 	for name, content := range map[string][]byte{
@@ -219,9 +191,7 @@ func TestAStaleRendezvousFileIsReplaced(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := realSite(t)
-			if err := os.WriteFile(s.rendezvousFile(), content, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, os.WriteFile(s.rendezvousFile(), content, 0o600))
 			p := startProcess(t, s, "hold")
 			end := watchEnd(t, p.at)
 			p.stdin.Close()
@@ -235,20 +205,14 @@ func TestAWrongTokenIsRejected(t *testing.T) {
 	s := realSite(t)
 	p := startProcess(t, s, "hold")
 	text, err := os.ReadFile(s.rendezvousFile())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var meet rendezvous
-	if err := json.Unmarshal(text, &meet); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(text, &meet))
 	meet.Token = strings.Repeat("x", len(meet.Token))
 	if text, err = json.Marshal(meet); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(s.rendezvousFile(), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(s.rendezvousFile(), text, 0o600))
 	if a, err := s.join(t.Context()); err == nil {
 		a.Close()
 		t.Error("a wrong token was accepted")

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azurite"
 )
 
@@ -19,22 +20,14 @@ func BenchmarkJobs(b *testing.B) {
 }
 
 func benchmark(b *testing.B, job Job) {
-	s, err := job.open(b.Context())
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := assert.Must(job.open(b.Context()))(b)
 	defer s.close()
 	for _, w := range job.Ways {
 		b.Run(strings.ReplaceAll(w.Name, " ", "_"), func(b *testing.B) {
-			run, err := w.make(s)
-			if err != nil {
-				b.Fatal(err)
-			}
+			run := assert.Must(w.make(s))(b)
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := run(b.Context()); err != nil {
-					b.Fatal(err)
-				}
+				assert.NoError(b, run(b.Context()))
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*job.Per), "ns/"+job.Unit)
 		})
@@ -43,9 +36,7 @@ func benchmark(b *testing.B, job Job) {
 
 // The comparison in the README is for rows of this size.
 func TestARowHasTheDocumentedSize(t *testing.T) {
-	if n := len(appendRow(nil, 1, "")); n != 669 {
-		t.Errorf("a row is %d bytes, want 669", n)
-	}
+	assert.Equal(t, len(appendRow(nil, 1, "")), 669, "a row is", "bytes, want 669")
 }
 
 func TestAllWaysCompleteTheirJob(t *testing.T) {
@@ -54,9 +45,7 @@ func TestAllWaysCompleteTheirJob(t *testing.T) {
 			if strings.Contains(job.Name, "Azurite") {
 				azurite.Shared(t)
 			}
-			if _, err := Measure(t.Context(), job, Options{Rounds: 1}); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(Measure(t.Context(), job, Options{Rounds: 1})))
 		})
 	}
 }

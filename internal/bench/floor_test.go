@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,10 +12,7 @@ func TestAllWaysOfARowSucceedWithTheRightDataAndRequests(t *testing.T) {
 	for _, row := range Rows() {
 		t.Run(row.Name, func(t *testing.T) {
 			measure := func(t *testing.T) {
-				results, err := MeasureRow(t.Context(), row, Options{Rounds: 1})
-				if err != nil {
-					t.Fatal(err)
-				}
+				results := assert.Must(MeasureRow(t.Context(), row, Options{Rounds: 1}))(t)
 				goal := Goal{Requests: row.Goal.Requests}
 				for _, r := range results {
 					if row.Latency == 0 && len(goal.Missed(r)) > 0 {
@@ -38,9 +36,7 @@ func TestAFigureThatDoesNotReachItsGoalIsNamed(t *testing.T) {
 		t.Errorf("missed %q", missed)
 	}
 	late := Result{Ratio: 4.9, Allocs: 66.6, Bytes: 101, Requests: 1.16, Time: time.Millisecond + 1}
-	if got := strings.Join(goal.Missed(late), " "); got != "ratio allocations bytes requests time" {
-		t.Errorf("missed %q", got)
-	}
+	assert.Equal(t, strings.Join(goal.Missed(late), " "), "ratio allocations bytes requests time", "missed")
 	if missed := (Goal{}).Missed(late); len(missed) > 0 {
 		t.Errorf("missed %q without a goal", missed)
 	}

@@ -4,7 +4,10 @@
 
 package bench
 
-import "testing"
+import (
+	"github.com/azpatterns/azpatterns/internal/assert"
+	"testing"
+)
 
 // The number of allocations and of bytes does not depend on the machine, so a test can
 // check the goals.
@@ -16,10 +19,7 @@ func TestRowsReachTheGoalsForAllocations(t *testing.T) {
 		t.Run(row.Name, func(t *testing.T) {
 			goal := Goal{Allocs: row.Goal.Allocs, Bytes: row.Goal.Bytes}
 			row.Hand = nil
-			results, err := MeasureRow(t.Context(), row, Options{Rounds: 3, Runs: 100 / max(row.Per, 1)})
-			if err != nil {
-				t.Fatal(err)
-			}
+			results := assert.Must(MeasureRow(t.Context(), row, Options{Rounds: 3, Runs: 100 / max(row.Per, 1)}))(t)
 			if r := results[len(results)-1]; len(goal.Missed(r)) > 0 {
 				t.Errorf("%.1f allocations, %.0f bytes; the goals are %v and %v", r.Allocs, r.Bytes, goal.Allocs, goal.Bytes)
 			}

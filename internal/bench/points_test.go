@@ -1,14 +1,14 @@
 package bench
 
-import "testing"
+import (
+	"github.com/azpatterns/azpatterns/internal/assert"
+	"testing"
+)
 
 // With or filters of 15 comparisons, the service reads the whole partition for each
 // filter. With In it reads only the rows of the result.
 func TestInReadsOnlyTheRowsOfTheResult(t *testing.T) {
-	results, err := Points(t.Context(), 0, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := assert.Must(Points(t.Context(), 0, 1))(t)
 	or, loop, in := results[0], results[2], results[3]
 	if or.Requests != 36 || or.Scanned != 36*pointOf {
 		t.Errorf("or filters: %+v", or)
@@ -20,10 +20,7 @@ func TestInReadsOnlyTheRowsOfTheResult(t *testing.T) {
 
 func BenchmarkPoints(b *testing.B) {
 	for b.Loop() {
-		results, err := Points(b.Context(), 0, 1)
-		if err != nil {
-			b.Fatal(err)
-		}
+		results := assert.Must(Points(b.Context(), 0, 1))(b)
 		in := results[len(results)-1]
 		b.ReportMetric(in.Ratio, "times-faster-than-or")
 		b.ReportMetric(float64(results[2].Time)/float64(in.Time), "times-faster-than-loop")

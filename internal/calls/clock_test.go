@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -30,12 +31,8 @@ func TestAnAgeIsMeasuredByTheClockOfTheService(t *testing.T) {
 			}
 			now := service()
 			c.ObserveDate(&now)
-			if age := c.Age(written); age != 90*time.Second {
-				t.Errorf("age %v", age)
-			}
-			if age := c.Age(now.Add(time.Hour)); age != 0 {
-				t.Errorf("the age of a later time is %v", age)
-			}
+			assert.Equal(t, c.Age(written), 90*time.Second, "age")
+			assert.Equal(t, c.Age(now.Add(time.Hour)), 0, "the age of a later time is")
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/calls"
 )
 
@@ -48,17 +49,11 @@ func TestTheWindowGrowsAndLimitsTheCalls(t *testing.T) {
 		for range calls.Ordered(t.Context(), 100, calls.Window{Start: 1, Max: 4}, fetch) {
 			break
 		}
-		if n := made.Load(); n != 1 {
-			t.Errorf("%d calls for a consumer that stopped at the first result, want 1", n)
-		}
+		assert.Equal(t, made.Load(), 1, "calls for a consumer that stopped at the first result, want 1")
 		for range calls.Ordered(t.Context(), 100, calls.Window{Start: 1, Max: 4}, fetch) {
 		}
-		if n := most.Load(); n != 4 {
-			t.Errorf("%d concurrent calls, want 4", n)
-		}
-		if n := made.Load(); n != 101 {
-			t.Errorf("%d calls, want 101", n)
-		}
+		assert.Equal(t, most.Load(), 4, "concurrent calls, want 4")
+		assert.Equal(t, made.Load(), 101, "calls, want 101")
 	})
 }
 
@@ -69,9 +64,7 @@ func TestTheWindowDoesNotOverflow(t *testing.T) {
 		for range calls.Ordered(t.Context(), 100, wanted, func(_ context.Context, i int) (int, error) { return i, nil }) {
 			got++
 		}
-		if got != 100 {
-			t.Errorf("Start %d: %d results, want 100", start, got)
-		}
+		assert.Equal(t, got, 100, "Start", start, "results, want 100")
 	}
 }
 

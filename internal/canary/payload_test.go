@@ -18,6 +18,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
 
@@ -161,9 +162,7 @@ func TestNoEventLogSpanOrPoisonReasonContainsAPayload(t *testing.T) {
 				t.Errorf("%s: no reason", m.Kind)
 			}
 		}
-		if want := len(payloads) + len(handlers) - 1 + 9; poisoned != want {
-			t.Errorf("%d messages were moved to the poison queue, want %d", poisoned, want)
-		}
+		assert.Equal(t, poisoned, len(payloads)+len(handlers)-1+9, "messages were moved to the poison queue")
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/clone"
 )
 
@@ -60,9 +61,7 @@ func TestACopyIsEqualAndSharesNothing(t *testing.T) {
 	c.Map["y"], c.Any.(map[string]any)["list"].([]any)[0].([]byte)[0] = nil, 9
 	c.List[1], *c.Time = 9, time.Unix(9, 0)
 	c.Again.Children[0].Parent.Siblings["more"] = 1
-	if !reflect.DeepEqual(e, full()) {
-		t.Errorf("the original was changed: %+v", e)
-	}
+	assert.DeepEqual(t, e, full(), "the original was changed")
 	if c.Pointer != *c.Twice || c.Pointer != c.List[0] || c.Pointer != c.Array[0] || c.Again.Children[0].Parent != c.Again {
 		t.Error("what the original refers to twice, the copy does not")
 	}
@@ -139,9 +138,7 @@ func TestWholeKnowsWhichTypesHideMemory(t *testing.T) {
 		reflect.TypeFor[struct{ A, B []struct{ P any } }](): false,
 	} {
 		for range 2 {
-			if clone.Whole(typ) != want {
-				t.Errorf("%v: %v", typ, !want)
-			}
+			assert.Equal(t, clone.Whole(typ), want, typ, !want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azurite"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -59,10 +60,7 @@ var azuriteFilters = map[string]string{
 }
 
 func TestFiltersOfRandomValuesOnBothAccounts(t *testing.T) {
-	server, err := storagetest.New(t).Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := assert.Must(storagetest.New(t).Serve())(t)
 	const seed = 14
 	random := mathrand.New(mathrand.NewPCG(seed, 0))
 	values := sampleValues(random)
@@ -121,14 +119,9 @@ func matched(t *testing.T, k talk, filter string) (rows []int) {
 	}
 	body, _, _ := strings.Cut(got.text, "\n")
 	var page struct{ Value []struct{ RowKey string } }
-	if err := json.Unmarshal([]byte(body), &page); err != nil {
-		t.Fatalf("%s: %v", filter, err)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(body), &page), filter)
 	for _, r := range page.Value {
-		i, err := strconv.Atoi(r.RowKey)
-		if err != nil {
-			t.Fatal(err)
-		}
+		i := assert.Must(strconv.Atoi(r.RowKey))(t)
 		rows = append(rows, i)
 	}
 	return rows

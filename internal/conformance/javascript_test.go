@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azurite"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -31,15 +32,10 @@ var (
 func TestJavaScript(t *testing.T) {
 	modules := filepath.Join(azurite.Packages(t, "js", jsPackages, jsLock), "node_modules")
 	node, err := exec.LookPath("node")
-	if err != nil {
-		t.Fatalf("npm is installed and node is not: %v", err)
-	}
+	assert.NoError(t, err, "npm is installed and node is")
 	for _, program := range []string{"tables", "queues", "blobs"} {
 		t.Run("storagetest/"+program, func(t *testing.T) {
-			server, err := storagetest.New(t).Serve()
-			if err != nil {
-				t.Fatal(err)
-			}
+			server := assert.Must(storagetest.New(t).Serve())(t)
 			runNode(t, node, modules, program, server.ConnectionString())
 		})
 		t.Run("azurite/"+program, func(t *testing.T) {
@@ -59,10 +55,7 @@ func TestTheRecordedRequestsMatchTheJavaScriptPackages(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, errorOutput.Bytes())
 	}
-	then, err := os.ReadFile(filepath.Join("..", "..", "patterns", "storagetest", "internal", "auth", "testdata", "javascript.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	then := assert.Must(os.ReadFile(filepath.Join("..", "..", "patterns", "storagetest", "internal", "auth", "testdata", "javascript.json")))(t)
 	if got, want := unsigned(t, now), unsigned(t, then); !slices.Equal(got, want) {
 		t.Errorf("record again as described in js/record.cjs: the packages send\n%s\nthe recording contains\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
@@ -76,9 +69,7 @@ func unsigned(t *testing.T, recording []byte) []string {
 		Service, Name, Method, URL string
 		Headers                    map[string]string
 	}
-	if err := json.Unmarshal(recording, &all); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(recording, &all))
 	lines := make([]string, len(all))
 	for i, r := range all {
 		for _, name := range []string{"authorization", "x-ms-date", "x-ms-client-request-id"} {
@@ -107,9 +98,7 @@ func runNode(t *testing.T, node, modules, program, account string) {
 			t.Fatal(err)
 		}
 		t.Run(s.Name, func(t *testing.T) {
-			if s.Error != "" {
-				t.Error(s.Error)
-			}
+			assert.Equal(t, s.Error, "")
 		})
 	}
 	if steps < 10 {

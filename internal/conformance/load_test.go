@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -25,10 +26,7 @@ import (
 func load(t *testing.T, s service) (cases []conversation, differs []difference) {
 	t.Helper()
 	name := filepath.Join("testdata", string(s)+".txt")
-	content, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := assert.Must(os.ReadFile(name))(t)
 	var of *conversation
 	var last byte
 	for i, line := range strings.Split(string(content), "\n") {

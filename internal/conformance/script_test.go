@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azurite"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -159,10 +160,7 @@ func (s script) onBoth(t *testing.T) {
 	t.Run("storagetest", func(t *testing.T) {
 		account := storagetest.New(t)
 		account.Replicate(0)
-		server, err := account.Serve()
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := assert.Must(account.Serve())(t)
 		s.run(t, map[service]string{tables: server.TablesURL, queues: server.QueuesURL, blobs: server.BlobsURL}[s.service], cases, nil)
 	})
 	t.Run("azurite", func(t *testing.T) {

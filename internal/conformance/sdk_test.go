@@ -18,6 +18,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azurite"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -108,9 +109,7 @@ func open(t *testing.T, connection string, options azcore.ClientOptions) *sessio
 		"queue":     func() error { _, err := s.queue.Create(s.ctx, nil); return err },
 		"container": func() error { _, err := s.container.Create(s.ctx, nil); return err },
 	} {
-		if err := create(); err != nil {
-			t.Fatalf("the %s: %v", what, err)
-		}
+		assert.NoError(t, create(), "the", what)
 	}
 	t.Cleanup(func() { // an error means that the program has deleted it
 		_, _ = s.table.Delete(context.Background(), nil)

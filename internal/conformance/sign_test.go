@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -50,10 +51,7 @@ func sign(t *testing.T, req *http.Request, s service) {
 
 func signature(t *testing.T, text string) string {
 	t.Helper()
-	key, err := base64.StdEncoding.DecodeString(storagetest.AccountKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := assert.Must(base64.StdEncoding.DecodeString(storagetest.AccountKey))(t)
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte(text))
 	return base64.StdEncoding.EncodeToString(mac.Sum(nil))
@@ -104,10 +102,7 @@ func queueSAS(t *testing.T, text string) string {
 // https://learn.microsoft.com/rest/api/storageservices/create-service-sas
 func serviceSAS(t *testing.T, text string, signed func(url.Values) (string, []string)) string {
 	t.Helper()
-	p, err := url.ParseQuery(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(url.ParseQuery(text))(t)
 	p.Set("sv", "2019-02-02")
 	if !p.Has("se") && !p.Has("si") {
 		p.Set("se", time.Now().UTC().Add(time.Hour).Format("2006-01-02T15:04:05Z"))

@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/google/uuid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
@@ -22,23 +23,15 @@ import (
 func throughAztables(t testing.TB, body string) string {
 	t.Helper()
 	var m map[string]any
-	if err := json.Unmarshal([]byte(body), &m); err != nil {
-		t.Fatal(err)
-	}
-	out, err := json.Marshal(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal([]byte(body), &m))
+	out := assert.Must(json.Marshal(m))(t)
 	return string(out)
 }
 
 // roundTrip writes v and reads it back, once directly and once through aztables.
 func roundTrip[T any](t testing.TB, v T, check func(T)) {
 	t.Helper()
-	body, err := appendRow(t, &v, Envelope{PartitionKey: "p", RowKey: "r"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := assert.Must(appendRow(t, &v, Envelope{PartitionKey: "p", RowKey: "r"}))(t)
 	for _, b := range []string{body, throughAztables(t, body)} {
 		got, _, unknown, err := decode[T](t, b)
 		if err != nil || !unknown.IsZero() {
@@ -81,9 +74,7 @@ func TestWholeDoublesRemainDoubles(t *testing.T) {
 	type row struct{ F float64 }
 	for _, f := range []float64{0, 3, -3, 1e15, 1e20, 1e21, 1e300, math.MaxInt32 + 1, 1 << 53, 0.1, 1e-7, math.SmallestNonzeroFloat64, math.MaxFloat64, math.Copysign(0, -1)} {
 		roundTrip(t, row{f}, func(got row) {
-			if math.Float64bits(got.F) != math.Float64bits(f) {
-				t.Errorf("%v became %v", f, got.F)
-			}
+			assert.Equal(t, math.Float64bits(got.F), math.Float64bits(f), f, "became", got.F)
 		})
 		body, _ := appendRow(t, &row{f}, Envelope{})
 		for _, b := range []string{body, throughAztables(t, body)} {
@@ -162,9 +153,7 @@ func TestLargeInt64IsExact(t *testing.T) {
 	for _, i := range []int64{1<<53 + 1, math.MaxInt64, math.MinInt64, -1<<53 - 1} {
 		in := row{i, uint64(i) &^ (1 << 63), i}
 		roundTrip(t, in, func(got row) {
-			if got != in {
-				t.Errorf("%v became %v", in, got)
-			}
+			assert.Equal(t, got, in, "became")
 		})
 	}
 	if got, _, _, err := decode[row](t, `{"I":9007199254740993}`); err != nil || got.I != 9007199254740993 {
@@ -182,19 +171,13 @@ func TestEDMFieldsAreAnnotated(t *testing.T) {
 	}
 	at := time.Date(2026, 1, 2, 3, 4, 5, 600, time.UTC)
 	in := row{5, aztables.EDMDateTime(at), "c9da6455-213d-42c9-9a79-3e9149a57833", aztables.EDMBinary("ab")}
-	body, err := appendRow(t, &in, Envelope{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := assert.Must(appendRow(t, &in, Envelope{}))(t)
 	properties, _, _, err := decode[map[string]any](t, body)
 	if err != nil || properties["I"] != int64(5) || !at.Equal(properties["T"].(time.Time)) || uuid.UUID(properties["G"].([16]byte)).String() != string(in.G) || string(properties["B"].([]byte)) != "ab" {
 		t.Errorf("%v %v", properties, err)
 	}
 	// Rows that a plain client stored as strings can be read.
-	old, err := json.Marshal(in)
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := assert.Must(json.Marshal(in))(t)
 	got, _, _, err := decode[row](t, `{"odata.metadata":"m",`+string(old[1:]))
 	if err != nil || got.I != in.I || !time.Time(got.T).Equal(at) || got.G != in.G || string(got.B) != "ab" {
 		t.Errorf("%s: %+v %v", old, got, err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/google/uuid"
 )
 
@@ -55,10 +56,7 @@ func benchPage(tb testing.TB) []byte {
 
 func BenchmarkDecodePage(b *testing.B) {
 	page := benchPage(b)
-	c, err := CodecFor(reflect.TypeFor[benchRow]())
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := assert.Must(CodecFor(reflect.TypeFor[benchRow]()))(b)
 	type item struct {
 		value benchRow
 		meta  Meta
@@ -89,9 +87,7 @@ func BenchmarkDecodePage(b *testing.B) {
 				it = item{}
 				return &it.value, &it.meta, nil
 			})
-			if err != nil {
-				b.Fatal(err)
-			}
+			assert.NoError(b, err)
 		}
 		perRow(b)
 	})
@@ -101,9 +97,7 @@ func BenchmarkDecodePage(b *testing.B) {
 		var v struct{ FirstName, Photo2 string }
 		var m Meta
 		for b.Loop() {
-			if err := c.DecodePage(page, func() (any, *Meta, *Unknown) { return &v, &m, nil }); err != nil {
-				b.Fatal(err)
-			}
+			assert.NoError(b, c.DecodePage(page, func() (any, *Meta, *Unknown) { return &v, &m, nil }))
 		}
 		perRow(b)
 	})
@@ -114,9 +108,7 @@ func BenchmarkDecodePage(b *testing.B) {
 		var m Meta
 		var unknown Unknown
 		for b.Loop() {
-			if err := c.DecodePage(page, func() (any, *Meta, *Unknown) { return &v, &m, &unknown }); err != nil {
-				b.Fatal(err)
-			}
+			assert.NoError(b, c.DecodePage(page, func() (any, *Meta, *Unknown) { return &v, &m, &unknown }))
 		}
 		perRow(b)
 	})
@@ -125,9 +117,7 @@ func BenchmarkDecodePage(b *testing.B) {
 		b.ReportAllocs()
 		var m Meta
 		for b.Loop() {
-			if err := c.DecodePage(page, func() (any, *Meta, *Unknown) { return new(map[string]any), &m, nil }); err != nil {
-				b.Fatal(err)
-			}
+			assert.NoError(b, c.DecodePage(page, func() (any, *Meta, *Unknown) { return new(map[string]any), &m, nil }))
 		}
 		perRow(b)
 	})
@@ -174,9 +164,7 @@ func BenchmarkDecodePage(b *testing.B) {
 
 func BenchmarkAppend(b *testing.B) {
 	c, err := CodecFor(reflect.TypeFor[benchRow]())
-	if err != nil {
-		b.Fatal(err)
-	}
+	assert.NoError(b, err)
 	row := benchRow{FirstName: "Marguerite", LastName: "Fitzgerald-007", Email: "marguerite.fitzgerald-007@europe.contoso.com", Department: "Sales",
 		City: "Saint-Denis", Title: "Account manager, Western Europe", Level: 7, Badge: 9007199254740993, Salary: 50007.25, Rating: 4.5, Active: true,
 		Hired: time.Date(2012, 9, 1, 0, 0, 0, 0, time.UTC), Device: uuid.MustParse("c9da6455-213d-42c9-9a79-000000000007"), Photo: []byte("0123456789")}
@@ -193,9 +181,7 @@ func BenchmarkAppend(b *testing.B) {
 	b.Run("encoding-json", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := json.Marshal(&row); err != nil {
-				b.Fatal(err)
-			}
+			assert.NoError(b, assert.ErrorOf(json.Marshal(&row)))
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 func TestSetKeysSetsTheFieldsThatKeysReturns(t *testing.T) {
@@ -19,10 +20,7 @@ func TestSetKeysSetsTheFieldsThatKeysReturns(t *testing.T) {
 		ID         string `table:"RowKey"`
 	}
 	for _, v := range []any{&own{Name: "n"}, &embedded{Name: "n"}, &tagged{}, &map[string]any{"PartitionKey": "", "RowKey": "", "Name": "n"}} {
-		c, err := CodecFor(reflect.TypeOf(v).Elem())
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := assert.Must(CodecFor(reflect.TypeOf(v).Elem()))(t)
 		c.SetKeys(v, "p", "r")
 		if pk, rk, ok := c.Keys(v); !ok || pk != "p" || rk != "r" {
 			t.Errorf("%T: %q, %q, %v", v, pk, rk, ok)
@@ -30,14 +28,10 @@ func TestSetKeysSetsTheFieldsThatKeysReturns(t *testing.T) {
 	}
 	type none struct{ Name string }
 	c, err := CodecFor(reflect.TypeFor[none]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	v, properties := none{"n"}, map[string]any{"Name": "n"}
 	c.SetKeys(&v, "p", "r")
-	if v != (none{"n"}) {
-		t.Errorf("%+v", v)
-	}
+	assert.Equal(t, v, none{"n"})
 	if c, err = CodecFor(reflect.TypeOf(properties)); err != nil {
 		t.Fatal(err)
 	}
@@ -55,9 +49,7 @@ func TestDecodingARowTakesTwoAllocations(t *testing.T) {
 	var m Meta
 	next := func() (any, *Meta, *Unknown) { return &v, &m, nil }
 	if n := testing.AllocsPerRun(10, func() {
-		if err := c.DecodePage(page, next); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, c.DecodePage(page, next))
 	}); n > 2100 {
 		t.Errorf("%v allocations for 1,000 rows", n)
 	}
@@ -93,9 +85,7 @@ func TestACodecIsSafeForConcurrentUse(t *testing.T) {
 				if got, err := read(); err != nil || !reflect.DeepEqual(got, want) {
 					t.Error("another result", err)
 				}
-				if _, err := codecOf[narrow](t).Append(nil, &narrow{}, Envelope{}); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, assert.ErrorOf(codecOf[narrow](t).Append(nil, &narrow{}, Envelope{})), nil)
 			}
 		})
 	}

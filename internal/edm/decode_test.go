@@ -16,16 +16,14 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/google/uuid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // codecOf returns the codec of T.
 func codecOf[T any](t testing.TB) *Codec {
 	t.Helper()
-	c, err := CodecFor(reflect.TypeFor[T]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assert.Must(CodecFor(reflect.TypeFor[T]()))(t)
 	return c
 }
 
@@ -348,9 +346,7 @@ func TestDecodePageReadsRowsWhereverValueIs(t *testing.T) {
 			continue
 		}
 		for i, r := range rows {
-			if r != (narrow{fmt.Sprint(i), int64(i)}) {
-				t.Errorf("%s: row %d is %+v", body, i, r)
-			}
+			assert.Equal(t, r, narrow{fmt.Sprint(i), int64(i)}, body, "row", i, "is")
 		}
 	}
 	for _, body := range []string{"", "{}", "[]", `{"value":{}}`, `{"value":null}`, `{"value":[1]}`, `{"value":[{KEYS}`, `{"value":[{KEYS}]`, `{"value":[{KEYS},]}`, `{"value":[{KEYS}]}x`,
@@ -401,18 +397,14 @@ func TestDecodePageSharesNothingWithTheBody(t *testing.T) {
 		rows = append(rows, r)
 		return &r.v, &r.m, &r.unknown
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	for i := range body {
 		body[i] = '#'
 	}
 	want := []row{{narrow{"n1", 0}, Meta{PartitionKey: "p1", RowKey: "r1", ETag: `"e1"`}, Unknown{raw: []byte(`,"X@odata.type":"Edm.Int64","X":"1"`)}},
 		{narrow{"n2", 0}, Meta{PartitionKey: "p2", RowKey: "r2", ETag: `"e2"`}, Unknown{raw: []byte(`,"X":"2"`)}}}
 	for i, r := range rows {
-		if !reflect.DeepEqual(*r, want[i]) {
-			t.Errorf("row %d: %+v", i, *r)
-		}
+		assert.DeepEqual(t, *r, want[i], "row", i)
 	}
 }
 
@@ -462,10 +454,7 @@ func TestDecodeFollowsRowsOfChangingShape(t *testing.T) {
 }
 
 func TestARowAfterAMalformedOneIsRead(t *testing.T) {
-	codec, err := CodecFor(reflect.TypeFor[map[string]any]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	codec := assert.Must(CodecFor(reflect.TypeFor[map[string]any]()))(t)
 	const good = `{"PartitionKey":"p","RowKey":"r","A@odata.type":"Edm.Int64","A":"5"}`
 	d := codec.decoder([]byte(`{"PartitionKey":"p","RowKey":"r","A@odata.type":1,"A":"5"}`))
 	if d.object() {

@@ -16,16 +16,14 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/google/uuid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 func appendRow(t testing.TB, entity any, e Envelope) (string, error) {
 	t.Helper()
-	c, err := CodecFor(reflect.TypeOf(entity).Elem())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assert.Must(CodecFor(reflect.TypeOf(entity).Elem()))(t)
 	b, err := c.Append(nil, entity, e)
 	return string(b), err
 }
@@ -259,9 +257,7 @@ func TestAppendNamesThePropertyThatCannotBeStored(t *testing.T) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
-		if string(out) != "kept" {
-			t.Errorf("%s: returns %.40q with an error", c.name, out)
-		}
+		assert.Equal(t, string(out), "kept", c.name, "returns", out, "with an error")
 		if strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: the message contains a value: %v", c.name, err)
 		}
@@ -303,13 +299,9 @@ func TestAppendAcceptsWhatIsJustWithinTheLimits(t *testing.T) {
 		"empty map": &map[string]any{},
 		"nil map":   ptr(map[string]any(nil)),
 	} {
-		if _, err := appendRow(t, entity, Envelope{}); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.Equal(t, assert.ErrorOf(appendRow(t, entity, Envelope{})), nil, name)
 	}
-	if _, err := appendRow(t, &map[string]any{"azp_x": "x"}, Envelope{Reserved: true}); err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, assert.ErrorOf(appendRow(t, &map[string]any{"azp_x": "x"}, Envelope{Reserved: true})), nil)
 }
 
 // TestSizeIsThatOfThePublishedFormula computes the size by hand: 4 + 2*(keys) + for each
@@ -344,9 +336,7 @@ func TestSizeIsThatOfThePublishedFormula(t *testing.T) {
 	none := codecOf[struct{}](t)
 	var v struct{}
 	var unknown Unknown
-	if err := none.DecodeEntity(body, &v, nil, &unknown); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, none.DecodeEntity(body, &v, nil, &unknown))
 	_, size, err = none.appendSized(nil, &v, Envelope{PartitionKey: "pk", RowKey: "r😀", Unknown: &unknown})
 	if err != nil || size != want {
 		t.Fatalf("unknown properties: %+v %v, want %+v", size, err, want)

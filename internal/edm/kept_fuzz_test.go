@@ -12,6 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
@@ -79,9 +80,7 @@ func propertiesOf(t *testing.T, body string) map[string]stored {
 	t.Helper()
 	var none struct{}
 	var all Unknown
-	if err := codecOf[struct{}](t).DecodeEntity([]byte(body), &none, nil, &all); err != nil {
-		t.Fatalf("%s: %v", body, err)
-	}
+	assert.NoError(t, codecOf[struct{}](t).DecodeEntity([]byte(body), &none, nil, &all), body)
 	found := map[string]stored{}
 	all.each(func(p unknownProperty) {
 		text := p.value
@@ -108,10 +107,7 @@ func FuzzUntouched(f *testing.F) {
 	f.Fuzz(func(t *testing.T, members string, kind byte) {
 		body := `{"odata.metadata":"x","PartitionKey":"p","RowKey":"r",` + members + `}`
 		typ := reflect.TypeOf(untouchedTypes[int(kind)%len(untouchedTypes)])
-		c, err := CodecFor(typ)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := assert.Must(CodecFor(typ))(t)
 		v := reflect.New(typ)
 		var m Meta
 		var unknown Unknown

@@ -2,6 +2,7 @@ package edm
 
 import (
 	"encoding/json"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"math/big"
 	"net/netip"
 	"reflect"
@@ -124,23 +125,13 @@ func TestAZeroThatIsKeptSurvivesJSON(t *testing.T) {
 	}
 	const stored = `"Count":0,"Photo@odata.type":"Edm.Binary","Photo":""`
 	v, _, unknown, err := decode[row](t, `{"odata.metadata":"x","PartitionKey":"p","RowKey":"r",`+stored+`,"Name":"old"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	codec, err := CodecFor(reflect.TypeFor[row]())
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := codec.Append(nil, &v, Envelope{PartitionKey: "p", RowKey: "r", Unknown: &unknown})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
+	codec := assert.Must(CodecFor(reflect.TypeFor[row]()))(t)
+	text := assert.Must(codec.Append(nil, &v, Envelope{PartitionKey: "p", RowKey: "r", Unknown: &unknown}))(t)
 	var again row
 	var m Meta
 	var rest Unknown
-	if err := codec.DecodeWritten(text, &again, &m, &rest); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, codec.DecodeWritten(text, &again, &m, &rest))
 	again.Name = "new"
 	if body, err := appendRow(t, &again, Envelope{PartitionKey: "p", RowKey: "r", Unknown: &rest}); err != nil || !strings.Contains(body, stored) {
 		t.Errorf("writes %s %v", body, err)
@@ -150,15 +141,10 @@ func TestAZeroThatIsKeptSurvivesJSON(t *testing.T) {
 // TestWhatWasReadSurvivesJSON writes rows as JSON and reads them again, before another field changes. Only what the service would refuse
 // is written as a text of the same value.
 func TestWhatWasReadSurvivesJSON(t *testing.T) {
-	codec, err := CodecFor(reflect.TypeFor[keptFields]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	codec := assert.Must(CodecFor(reflect.TypeFor[keptFields]()))(t)
 	for _, members := range keptMembers {
 		v, _, unknown, err := decode[keptFields](t, `{"odata.metadata":"x","PartitionKey":"p","RowKey":"r",`+members+`,"Name":"old"}`)
-		if err != nil {
-			t.Fatalf("%s: %v", members, err)
-		}
+		assert.NoError(t, err, members)
 		text, err := codec.Append(nil, &v, Envelope{PartitionKey: "p", RowKey: "r", Unknown: &unknown})
 		var again keptFields
 		var m Meta
@@ -182,9 +168,7 @@ func TestUnknownMembersStayIfAllOthersWereZero(t *testing.T) {
 		Note struct{ Price, Size int } `table:",json,omitempty"`
 	}
 	v, _, unknown, err := decode[row](t, `{"odata.metadata":"x","PartitionKey":"p","RowKey":"r","Note":"{\"Price\":0,\"Zip\":\"3000\"}"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	v.Note.Price = 2
 	const want = `"Note":"{\"Price\":2,\"Zip\":\"3000\"}"`
 	if body, err := appendRow(t, &v, Envelope{PartitionKey: "p", RowKey: "r", Unknown: &unknown}); err != nil || !strings.Contains(body, want) {
@@ -215,9 +199,7 @@ func TestUnknownMembersStayIfAllOthersBecomeZero(t *testing.T) {
 		{"Raw", `{"a":1.0}`, ``},
 	} {
 		v, _, unknown, err := decode[row](t, `{"odata.metadata":"x","PartitionKey":"p","RowKey":"r","Name":"x","`+c.property+`":`+strconv.Quote(c.stored)+`}`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		v = row{Name: "x"}
 		want := `"Name":"x"`
 		if c.want != "" {

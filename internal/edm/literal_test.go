@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
@@ -158,9 +159,7 @@ func TestAnIntegerThatItsStoredTypeCannotRepresentIsAnError(t *testing.T) {
 	for _, member := range []string{`,"Big":12`, `,"Big@odata.type":"Edm.Int64","Big":"12"`, `,"Big@odata.type":"Edm.Double","Big":12.0`} {
 		var v literals
 		var u Unknown
-		if err := c.DecodeEntity([]byte(`{"odata.metadata":"x","PartitionKey":"p","RowKey":"r"`+member+`}`), &v, nil, &u); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, c.DecodeEntity([]byte(`{"odata.metadata":"x","PartitionKey":"p","RowKey":"r"`+member+`}`), &v, nil, &u))
 		v.Big = bigInt("123456789012345678901234567890")
 		_, err := c.Append(nil, &v, Envelope{PartitionKey: "p", RowKey: "r", Unknown: &u})
 		if e := new(types.PropertyError); !errors.As(err, &e) || e.Property != "Big" {

@@ -1,6 +1,7 @@
 package edm
 
 import (
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"math"
 	"reflect"
 	"strings"
@@ -21,14 +22,8 @@ func TestOmitemptyKeepsTheSignOfZero(t *testing.T) {
 		v      shape
 		stored bool
 	}{{v, true}, {shape{}, false}} {
-		codec, err := CodecFor(reflect.TypeFor[shape]())
-		if err != nil {
-			t.Fatal(err)
-		}
-		row, err := codec.Append(nil, &c.v, Envelope{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		codec := assert.Must(CodecFor(reflect.TypeFor[shape]()))(t)
+		row := assert.Must(codec.Append(nil, &c.v, Envelope{}))(t)
 		for _, name := range []string{"Float", "Small", "Struct", "Array"} {
 			if stored := strings.Contains(string(row), `"`+name+`":`); stored != c.stored {
 				t.Errorf("%s stored: %v, want %v: %s", name, stored, c.stored, row)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"pgregory.net/rapid"
 )
 
@@ -134,10 +135,7 @@ func base64Of(b byte) string {
 }
 
 func TestValuesAreTheSameIfAndOnlyIfTheirNormalFormsAreEqual(t *testing.T) {
-	c, err := CodecFor(reflect.TypeFor[normalized]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assert.Must(CodecFor(reflect.TypeFor[normalized]()))(t)
 	names := []string{"None"}
 	for _, f := range c.Fields() {
 		names = append(names, f.Name)
@@ -159,10 +157,7 @@ func TestValuesAreTheSameIfAndOnlyIfTheirNormalFormsAreEqual(t *testing.T) {
 }
 
 func TestAValueThatAFieldCannotDecodeIsComparedAsOneWithoutAField(t *testing.T) {
-	c, err := CodecFor(reflect.TypeFor[normalized]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assert.Must(CodecFor(reflect.TypeFor[normalized]()))(t)
 	for _, pair := range []struct {
 		name string
 		a, b any

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 type base struct {
@@ -45,9 +46,7 @@ func (v *noZeroInJSON) UnmarshalJSON(b []byte) error { return json.Unmarshal(b, 
 func TestAJSONMethodNeedNotAcceptTheZeroValue(t *testing.T) {
 	type row struct{ N noZeroInJSON }
 	roundTrip(t, row{noZeroInJSON{ptr(7)}}, func(got row) {
-		if *got.N.X != 7 {
-			t.Errorf("read %d", *got.N.X)
-		}
+		assert.Equal(t, *got.N.X, 7, "read")
 	})
 }
 
@@ -156,9 +155,7 @@ func TestCodecForNamesTheFieldThatCannotBeStored(t *testing.T) {
 		if !errors.As(err, &e) || e.Field != c.field || e.Reason == "" || !strings.Contains(e.Error(), c.field) {
 			t.Errorf("%v: %v", c.typ, err)
 		}
-		if _, again := CodecFor(c.typ); again != err {
-			t.Errorf("%v: another error the second time: %v", c.typ, again)
-		}
+		assert.Equal(t, assert.ErrorOf(CodecFor(c.typ)), err, c.typ, "another error the second time")
 	}
 	for _, typ := range []reflect.Type{nil, reflect.TypeFor[int](), reflect.TypeFor[*base](), reflect.TypeFor[[]base](), reflect.TypeFor[map[string]string](), reflect.TypeFor[any]()} {
 		if _, err := CodecFor(typ); err == nil {
@@ -226,10 +223,7 @@ func TestKeysAreFoundByNameAndTag(t *testing.T) {
 		{&map[string]any{"PartitionKey": "p", "RowKey": 5}, "p", "", false},
 		{&map[string]any{}, "", "", false},
 	} {
-		codec, err := CodecFor(reflect.TypeOf(c.entity).Elem())
-		if err != nil {
-			t.Fatal(err)
-		}
+		codec := assert.Must(CodecFor(reflect.TypeOf(c.entity).Elem()))(t)
 		if pk, rk, ok := codec.Keys(c.entity); pk != c.pk || rk != c.rk || ok != c.ok {
 			t.Errorf("%T: %q %q %v", c.entity, pk, rk, ok)
 		}
@@ -266,10 +260,7 @@ func TestAFieldTaggedBlobIsAPropertyOmittedWhenZero(t *testing.T) {
 		Tags  inner  `table:",blob"`
 		List  []int  `table:",blob"`
 	}
-	c, err := CodecFor(reflect.TypeFor[entity]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := assert.Must(CodecFor(reflect.TypeFor[entity]()))(t)
 	full := entity{[]byte{}, "n", inner{1, 2}, []int{}}
 	for want, e := range map[string]entity{
 		`{"PartitionKey":"p","RowKey":"r"}`: {},
@@ -292,9 +283,7 @@ func TestAFieldTaggedBlobIsAPropertyOmittedWhenZero(t *testing.T) {
 	} {
 		got := c.Fields()[i]
 		got.Type = nil
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("field %+v, want %+v", got, want)
-		}
+		assert.DeepEqual(t, got, want, "field")
 	}
 }
 
@@ -323,14 +312,9 @@ func inlineEqual[T any](t *testing.T, body string) {
 	var own T
 	var within marked[T]
 	for _, v := range []any{&own, &within} {
-		codec, err := CodecFor(reflect.TypeOf(v).Elem())
-		if err != nil {
-			t.Fatal(err)
-		}
+		codec := assert.Must(CodecFor(reflect.TypeOf(v).Elem()))(t)
 		var m Meta
-		if err := codec.DecodeEntity([]byte(body), v, &m, &Unknown{}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, codec.DecodeEntity([]byte(body), v, &m, &Unknown{}))
 	}
 	if !reflect.DeepEqual(within.Copy, own) || within.View != "email" {
 		t.Errorf("got %+v, want %+v", within, own)

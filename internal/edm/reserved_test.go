@@ -1,6 +1,7 @@
 package edm
 
 import (
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"reflect"
 	"testing"
 )
@@ -10,19 +11,12 @@ func TestAMapCanHaveThePropertiesThatAStoreAdds(t *testing.T) {
 	type all struct {
 		Properties map[string]any `table:",bag,reserved"`
 	}
-	codec, err := CodecFor(reflect.TypeFor[all]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	codec := assert.Must(CodecFor(reflect.TypeFor[all]()))(t)
 	const row = `{"odata.metadata":"x","PartitionKey":"p","RowKey":"r","azp_outbox":1,"azp_view":"v","azp_stamp":"s"}`
 	var read all
 	var m Meta
-	if err := codec.DecodeEntity([]byte(row), &read, &m, nil); err != nil {
-		t.Fatal(err)
-	}
-	if want := map[string]any{"azp_outbox": int32(1), "azp_view": "v"}; !reflect.DeepEqual(read.Properties, want) {
-		t.Errorf("read %v, want %v", read.Properties, want)
-	}
+	assert.NoError(t, codec.DecodeEntity([]byte(row), &read, &m, nil))
+	assert.DeepEqual(t, read.Properties, map[string]any{"azp_outbox": int32(1), "azp_view": "v"}, "read")
 	body, err := codec.Append(nil, &read, Envelope{PartitionKey: "p", RowKey: "r"})
 	if want := `{"PartitionKey":"p","RowKey":"r","azp_outbox":1,"azp_view":"v"}`; err != nil || string(body) != want {
 		t.Errorf("wrote %s, %v, want %s", body, err, want)
@@ -40,17 +34,10 @@ func TestATagCanNameAPropertyETag(t *testing.T) {
 		ETag  string
 		Named string `table:"ETag"`
 	}
-	codec, err := CodecFor(reflect.TypeFor[row]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	codec := assert.Must(CodecFor(reflect.TypeFor[row]()))(t)
 	var read row
-	if err := codec.DecodeEntity([]byte(`{"odata.etag":"W/\"1\"","PartitionKey":"p","RowKey":"r","ETag":"own"}`), &read, new(Meta), nil); err != nil {
-		t.Fatal(err)
-	}
-	if want := (row{`W/"1"`, "own"}); read != want {
-		t.Errorf("read %+v, want %+v", read, want)
-	}
+	assert.NoError(t, codec.DecodeEntity([]byte(`{"odata.etag":"W/\"1\"","PartitionKey":"p","RowKey":"r","ETag":"own"}`), &read, new(Meta), nil))
+	assert.Equal(t, read, (row{`W/"1"`, "own"}), "read")
 	body, err := codec.Append(nil, &read, Envelope{PartitionKey: "p", RowKey: "r"})
 	if want := `{"PartitionKey":"p","RowKey":"r","ETag":"own"}`; err != nil || string(body) != want {
 		t.Errorf("wrote %s, %v, want %s", body, err, want)

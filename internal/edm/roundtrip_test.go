@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 )
@@ -58,10 +59,7 @@ func TestEveryTypeRoundTrips(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		in := drawEverything(r)
 		e := Envelope{PartitionKey: rapid.String().Draw(r, "pk"), RowKey: rapid.String().Draw(r, "rk"), Stamp: rapid.String().Draw(r, "stamp")}
-		body, err := appendRow(t, &in, e)
-		if err != nil {
-			r.Fatal(err)
-		}
+		body := assert.Must(appendRow(t, &in, e))(r)
 		if !json.Valid([]byte(body)) {
 			r.Fatalf("not JSON: %s", body)
 		}
@@ -79,27 +77,18 @@ func TestEveryTypeRoundTrips(t *testing.T) {
 		}
 		// Through a map, whose types come from annotations only.
 		properties, _, _, err := decode[map[string]any](t, body)
-		if err != nil {
-			r.Fatal(err)
-		}
+		assert.NoError(r, err)
 		again, err := appendRow(t, &properties, e)
-		if err != nil {
-			r.Fatal(err)
-		}
+		assert.NoError(r, err)
 		if same, err := EqualContent([]byte(body), []byte(again)); err != nil || !same {
 			r.Fatalf("%v\n%s\n%s", err, body, again)
 		}
 		// Through unknown properties.
 		var none struct{}
 		var unknown Unknown
-		if err := codecOf[struct{}](t).DecodeEntity([]byte(body), &none, nil, &unknown); err != nil {
-			r.Fatal(err)
-		}
+		assert.NoError(r, codecOf[struct{}](t).DecodeEntity([]byte(body), &none, nil, &unknown))
 		e.Unknown = &unknown
-		again, err = appendRow(t, &none, e)
-		if err != nil {
-			r.Fatal(err)
-		}
+		again = assert.Must(appendRow(t, &none, e))(r)
 		if same, err := EqualContent([]byte(body), []byte(again)); err != nil || !same {
 			r.Fatalf("%v\n%s\n%s", err, body, again)
 		}

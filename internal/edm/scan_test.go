@@ -3,6 +3,7 @@ package edm
 import (
 	"bytes"
 	"encoding/json"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"math"
 	"strconv"
 	"strings"
@@ -92,9 +93,7 @@ func compareScan(t *testing.T, text []byte) {
 func compareString(t *testing.T, text, raw []byte) {
 	t.Helper()
 	var want string
-	if err := json.Unmarshal(text, &want); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(text, &want))
 	got, paired := unescape(nil, raw)
 	if !paired {
 		// encoding/json replaces half a surrogate pair by U+FFFD.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
@@ -17,16 +18,11 @@ import (
 // splitAndJoin splits an entity over rows and joins it from a page of them.
 func splitAndJoin(t testing.TB, v map[string]any, rows int) map[string]any {
 	t.Helper()
-	codec, err := SplitCodecFor(reflect.TypeFor[map[string]any]())
-	if err != nil {
-		t.Fatal(err)
-	}
+	codec := assert.Must(SplitCodecFor(reflect.TypeFor[map[string]any]()))(t)
 	s, err := codec.Split(&v, SplitSpec{Rows: rows, Note: "azp_note", RowOf: func(name string, piece int) int {
 		return (len(name) + piece) % rows
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	page := []byte(`{"odata.metadata":"m","value":[`)
 	var use []int
 	for i := range rows {
@@ -41,9 +37,7 @@ func splitAndJoin(t testing.TB, v map[string]any, rows int) map[string]any {
 		use = append(use, i)
 	}
 	var g StoredRows
-	if err := g.AddPage(append(page, "]}"...)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, g.AddPage(append(page, "]}"...)))
 	for _, r := range g.Rows {
 		if r.RowKey != "r" || r.Text("azp_note") != "note" || r.Text("azp_1_A") != "" {
 			t.Fatal("a row has other keys, or not the note")
@@ -51,9 +45,7 @@ func splitAndJoin(t testing.TB, v map[string]any, rows int) map[string]any {
 	}
 	var got map[string]any
 	var unknown Unknown
-	if err := codec.Join(&g, JoinSpec{Use: use, Splits: s.Splits}, &got, &unknown); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, codec.Join(&g, JoinSpec{Use: use, Splits: s.Splits}, &got, &unknown))
 	if len(unknown.raw) > 0 {
 		t.Fatal("a property was not stored in the map")
 	}
@@ -133,9 +125,7 @@ func TestJoinRefusesIncompleteEntities(t *testing.T) {
 		"a property twice in one": {`{"value":[{ETAG,"A":"x","A":"x"}]}`, nil},
 	} {
 		var g StoredRows
-		if err := g.AddPage([]byte(strings.ReplaceAll(c.page, "ETAG", `"odata.etag":"\"e\""`))); err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+		assert.NoError(t, g.AddPage([]byte(strings.ReplaceAll(c.page, "ETAG", `"odata.etag":"\"e\""`))), name)
 		use := []int{}
 		for i := range g.Rows {
 			use = append(use, i)

@@ -3,6 +3,7 @@ package edm
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"strings"
 	"testing"
 	"time"
@@ -30,29 +31,18 @@ func TestAPropertyIsWrittenWithTheTypeThatItWasReadWith(t *testing.T) {
 	}
 	write := func(u *Unknown) string {
 		t.Helper()
-		body, err := appendRow(t, &v, Envelope{PartitionKey: "p", RowKey: "r", Unknown: u})
-		if err != nil {
-			t.Fatal(err)
-		}
+		body := assert.Must(appendRow(t, &v, Envelope{PartitionKey: "p", RowKey: "r", Unknown: u}))(t)
 		return strings.TrimSuffix(strings.TrimPrefix(body, `{"PartitionKey":"p","RowKey":"r",`), "}")
 	}
 	merged, changed := unknown.OnlyFields(), unknown.WithTexts(Text{"X", "y"})
-	if got := write(&unknown); got != keptRow {
-		t.Errorf("got  %s\nwant %s", got, keptRow)
-	}
-	if got := write(&merged); got != keptRow {
-		t.Errorf("a merge: %s", got)
-	}
-	if got := write(&changed); got != keptRow+`,"X":"y"` {
-		t.Errorf("with a text property: %s", got)
-	}
+	assert.Equal(t, write(&unknown), keptRow)
+	assert.Equal(t, write(&merged), keptRow, "a merge")
+	assert.Equal(t, write(&changed), keptRow+`,"X":"y"`, "with a text property")
 	if got := write(nil); strings.Contains(got, `"I":7`) {
 		t.Errorf("without what was read: %s", got)
 	}
 	v.F = 2.5
-	if got := write(&unknown); !strings.Contains(got, `"F":2.5`) {
-		t.Errorf("a float that is not whole: %s", got)
-	}
+	assert.Contains(t, write(&unknown), `"F":2.5`, "a float that is not whole")
 	v.I = 1 << 31
 	if _, err := appendRow(t, &v, Envelope{Unknown: &unknown}); err == nil || !strings.Contains(err.Error(), "property I: want Edm.Int32") {
 		t.Errorf("an integer out of range: %v", err)
@@ -100,10 +90,7 @@ func TestRowsWithTheSameStoredTypesShareThem(t *testing.T) {
 	var m Meta
 	var u Unknown
 	allocations := testing.AllocsPerRun(10, func() {
-		err := c.DecodePage(page, func() (any, *Meta, *Unknown) { return &v, &m, &u })
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, c.DecodePage(page, func() (any, *Meta, *Unknown) { return &v, &m, &u }))
 	})
 	if u.notes == nil || len(u.notes.types) != 2 || allocations > 1010 { // the text of each row is one allocation
 		t.Errorf("%d types, %v allocations for 1,000 rows", len(u.notes.types), allocations)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
@@ -31,17 +32,12 @@ func names(u *Unknown) []string {
 func TestUnknownPropertiesSurviveReadAndWrite(t *testing.T) {
 	type named struct{ Name string }
 	v, m, unknown, err := decode[named](t, fullRow)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if want := []string{"S", "B", "I", "F", "W", "D", "L", "T", "G", "Y", "azp_other"}; !slices.Equal(names(&unknown), want) {
 		t.Fatalf("got %q, want %q", names(&unknown), want)
 	}
 	v.Name = "changed"
-	body, err := appendRow(t, &v, Envelope{PartitionKey: m.PartitionKey, RowKey: m.RowKey, Unknown: &unknown, Stamp: m.Stamp})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := assert.Must(appendRow(t, &v, Envelope{PartitionKey: m.PartitionKey, RowKey: m.RowKey, Unknown: &unknown, Stamp: m.Stamp}))(t)
 	want := strings.Replace(fullRow, `"Name":"n"`, `"Name":"changed"`, 1)
 	for _, b := range []string{body, throughAztables(t, body)} {
 		if same, err := EqualContent([]byte(want), []byte(b)); err != nil || !same {
@@ -57,9 +53,7 @@ func TestUnknownPropertiesSurviveReadAndWrite(t *testing.T) {
 // type.
 func TestUnknownPropertiesDoNotHideFields(t *testing.T) {
 	_, _, unknown, err := decode[struct{}](t, `{"Name":"old","Age":5,"More":"x"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	body, err := appendRow(t, &struct{ Name string }{"new"}, Envelope{Unknown: &unknown})
 	if want := `{"PartitionKey":"","RowKey":"","Name":"new","Age":5,"More":"x"}`; err != nil || body != want {
 		t.Errorf("%s %v", body, err)
@@ -79,19 +73,11 @@ func TestUnknownPropertiesCountAgainstTheLimits(t *testing.T) {
 	if err != nil || len(names(&unknown)) != 252 {
 		t.Fatal(err)
 	}
-	if _, err := appendRow(t, &struct{}{}, Envelope{Unknown: &unknown}); err != nil {
-		t.Error(err)
-	}
-	if _, err := appendRow(t, &struct{ Name string }{"x"}, Envelope{Unknown: &unknown}); !errors.Is(err, azerr.ErrTooLarge) {
-		t.Errorf("253 properties: %v", err)
-	}
+	assert.Equal(t, assert.ErrorOf(appendRow(t, &struct{}{}, Envelope{Unknown: &unknown})), nil)
+	assert.WantError(t, assert.ErrorOf(appendRow(t, &struct{ Name string }{"x"}, Envelope{Unknown: &unknown})), azerr.ErrTooLarge, "253 properties")
 	_, _, unknown, err = decode[struct{}](t, `{"S":"`+strings.Repeat(`\u0041`, 32769)+`"}`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := appendRow(t, &struct{}{}, Envelope{Unknown: &unknown}); !errors.Is(err, azerr.ErrTooLarge) {
-		t.Errorf("long text: %v", err)
-	}
+	assert.NoError(t, err)
+	assert.WantError(t, assert.ErrorOf(appendRow(t, &struct{}{}, Envelope{Unknown: &unknown})), azerr.ErrTooLarge, "long text")
 }
 
 // TestUnknownPropertiesArePairedWithTheirAnnotations shuffles members: an annotation may be
@@ -105,9 +91,7 @@ func TestUnknownPropertiesArePairedWithTheirAnnotations(t *testing.T) {
 	for range 50 {
 		r.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 		properties, _, _, err := decode[map[string]any](t, "{"+strings.Join(members, ",")+"}")
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for i := range 40 {
 			if name := fmt.Sprintf("P%02d", i); properties[name] != int64(i) {
 				t.Fatalf("%s is %T %v", name, properties[name], properties[name])
@@ -166,17 +150,13 @@ func TestADecoderDropsNamesAboveItsLimit(t *testing.T) {
 func TestNamesWithEscapesAreNotMistaken(t *testing.T) {
 	page := []byte(`{"value":[{"A\":1,\"B":"1"},{"A":1,"B":"1"},{"A\":1,\"B":"1"},{"A":1,"B":"1"},{"\ud800":1}]}`)
 	var rows []*map[string]any
-	if err := codecOf[map[string]any](t).DecodePage(page, func() (any, *Meta, *Unknown) {
+	assert.NoError(t, codecOf[map[string]any](t).DecodePage(page, func() (any, *Meta, *Unknown) {
 		rows = append(rows, new(map[string]any))
 		return rows[len(rows)-1], nil, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for i, want := range []map[string]any{{`A":1,"B`: "1"}, {"A": int32(1), "B": "1"}, {`A":1,"B`: "1"}, {"A": int32(1), "B": "1"}, {}} {
 		want["PartitionKey"], want["RowKey"] = "", ""
-		if !reflect.DeepEqual(*rows[i], want) {
-			t.Errorf("row %d: %v", i, *rows[i])
-		}
+		assert.DeepEqual(t, *rows[i], want, "row", i)
 	}
 }
 
@@ -201,14 +181,9 @@ func TestMapsStorePropertiesWithoutAField(t *testing.T) {
 		t.Errorf("%+v %v", entity, err)
 	}
 	for name, want := range map[string]any{"L": aztables.EDMInt64(9007199254740993), "G": aztables.EDMGUID("c9da6455-213d-42c9-9a79-3e9149a57833"), "I": int32(-5), "W": 3.0, "B": true, "S": "a\"é"} {
-		if entity.Properties[name] != want {
-			t.Errorf("%s is %T %v", name, entity.Properties[name], entity.Properties[name])
-		}
+		assert.Equal(t, entity.Properties[name], want, name, "is")
 	}
-	body, err = appendRow(t, &entity, Envelope{PartitionKey: "p", RowKey: "r", Stamp: "s"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body = assert.Must(appendRow(t, &entity, Envelope{PartitionKey: "p", RowKey: "r", Stamp: "s"}))(t)
 	if same, err := EqualContent([]byte(strings.Replace(fullRow, `"azp_other":"o",`, "", 1)), []byte(body)); err != nil || !same {
 		t.Errorf("%s %v", body, err)
 	}
@@ -226,9 +201,7 @@ func TestMapsStorePropertiesWithoutAField(t *testing.T) {
 func TestUnknownTypesSurvive(t *testing.T) {
 	for _, members := range []string{`"A@odata.type":"Edm.Decimal","A":"1"`, `"A":"1","A@odata.type":"Edm.Decimal"`} {
 		_, _, unknown, err := decode[struct{}](t, `{`+members+`,"B":{"x":[1]}}`)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		body, err := appendRow(t, &struct{}{}, Envelope{Unknown: &unknown})
 		if want := `{"PartitionKey":"","RowKey":"","A@odata.type":"Edm.Decimal","A":"1","B":{"x":[1]}}`; err != nil || body != want {
 			t.Errorf("%s %v", body, err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/google/uuid"
 	"pgregory.net/rapid"
 )
@@ -99,9 +100,7 @@ func TestGUIDTextIsThatOfUUID(t *testing.T) {
 	for at := range len(good) {
 		for c := range 256 {
 			text := good[:at] + string([]byte{byte(c)}) + good[at+1:]
-			if got := parseGUID(new([16]byte), []byte(text)); got != (uuid.Validate(text) == nil) {
-				t.Errorf("%q is a GUID: %v", text, got)
-			}
+			assert.Equal(t, parseGUID(new([16]byte), []byte(text)), uuid.Validate(text) == nil, text, "is a GUID")
 		}
 	}
 	for _, bad := range []string{"", "c9da6455-213d-42c9-9a79-3e9149a5783", "c9da6455-213d-42c9-9a79-3e9149a5783g", "c9da6455+213d-42c9-9a79-3e9149a57833",

@@ -1,6 +1,7 @@
 package edm
 
 import (
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"strings"
 	"testing"
 	"time"
@@ -23,9 +24,7 @@ func TestWhatWasWrittenIsDescribedAsIfItWereRead(t *testing.T) {
 		for i, first := range changes {
 			for j, second := range changes {
 				v, _, unknown, err := decode[keptFields](t, `{"odata.metadata":"x","PartitionKey":"p","RowKey":"r",`+members+`,"More":"x"}`)
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, err)
 				first(&v)
 				body, err := appendRow(t, &v, Envelope{PartitionKey: "p", RowKey: "r", Unknown: &unknown})
 				if err != nil {
@@ -33,9 +32,7 @@ func TestWhatWasWrittenIsDescribedAsIfItWereRead(t *testing.T) {
 				}
 				after, _ := c.After(&v, &unknown, []byte(body), false)
 				v, _, read, err := decode[keptFields](t, `{"odata.metadata":"x",`+strings.TrimPrefix(body, "{"))
-				if err != nil {
-					t.Fatalf("%s: %v", body, err)
-				}
+				assert.NoError(t, err, body)
 				second(&v)
 				got, err1 := appendRow(t, &v, Envelope{PartitionKey: "p", RowKey: "r", Unknown: &after})
 				want, err2 := appendRow(t, &v, Envelope{PartitionKey: "p", RowKey: "r", Unknown: &read})

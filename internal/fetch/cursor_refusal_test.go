@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -18,11 +19,11 @@ import (
 func wantRefused(t testing.TB, what string, table *patterns.Table[harness.Person], f query.Filter, cursor string, opts *patterns.QueryOptions) {
 	t.Helper()
 	page, err := table.Page(t.Context(), f, cursor, opts)
-	if harness.WantError(t, err, patterns.ErrBadCursor); len(page.Items) != 0 || page.Cursor != "" {
+	if assert.WantError(t, err, patterns.ErrBadCursor); len(page.Items) != 0 || page.Cursor != "" {
 		t.Errorf("%s: %d rows, cursor %q", what, len(page.Items), page.Cursor)
 	}
-	if harness.WantHidden(t, err, "sales", "ann"); len(cursor) > 20 { // shorter ones may be words of the message
-		harness.WantHidden(t, err, cursor)
+	if assert.WantHidden(t, err, "sales", "ann"); len(cursor) > 20 { // shorter ones may be words of the message
+		assert.WantHidden(t, err, cursor)
 	}
 }
 
@@ -41,9 +42,7 @@ func TestACursorOfAnotherQueryIsRefused(t *testing.T) {
 			t.Fatal(page, err)
 		}
 		cursor := page.Cursor
-		if url.QueryEscape(cursor) != cursor {
-			t.Errorf("the cursor %q is not safe in a URL", cursor)
-		}
+		assert.Equal(t, url.QueryEscape(cursor), cursor, "the cursor", "is not safe in a URL")
 
 		b.ResetRequests()
 		for i := range cursor {
@@ -56,10 +55,7 @@ func TestACursorOfAnotherQueryIsRefused(t *testing.T) {
 				wantRefused(t, "truncated", table, f, cursor[:i], one)
 			}
 		}
-		raw, err := base64.RawURLEncoding.DecodeString(cursor)
-		if err != nil {
-			t.Fatal(err)
-		}
+		raw := assert.Must(base64.RawURLEncoding.DecodeString(cursor))(t)
 		for i := range raw {
 			bad := append([]byte(nil), raw...)
 			bad[i] ^= 0xFF
@@ -94,13 +90,9 @@ func TestACursorIsValidAfterItsRowIsDeleted(t *testing.T) {
 			harness.Insert(t, table, harness.NewPerson(n))
 		}
 		page, err := table.Page(t.Context(), query.PartitionKey.Eq("sales"), "", &patterns.QueryOptions{PageSize: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for _, n := range []string{"b", "c"} { // before and after the cursor
-			if err := table.Delete(t.Context(), harness.NewPerson(n).Key(), ""); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, table.Delete(t.Context(), harness.NewPerson(n).Key(), ""))
 		}
 		page, err = table.Page(t.Context(), query.PartitionKey.Eq("sales"), page.Cursor, nil)
 		if err != nil || len(page.Items) != 1 || page.Items[0].Key.Row != "d" {
@@ -119,16 +111,11 @@ func TestScanRefusesACursorOfAnotherScan(t *testing.T) {
 		f := query.PartitionKey.Eq("sales")
 		var cursor string
 		for page, err := range table.Scan(t.Context(), f, "", &patterns.ScanOptions{PageSize: 1}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			cursor = page.Cursor
 			break
 		}
-		paged, err := table.Page(t.Context(), f, "", &patterns.QueryOptions{PageSize: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		paged := assert.Must(table.Page(t.Context(), f, "", &patterns.QueryOptions{PageSize: 1}))(t)
 		refused := func(what string, scan iter.Seq2[patterns.ScanPage[harness.Person], error]) {
 			t.Helper()
 			n := 0
@@ -138,18 +125,14 @@ func TestScanRefusesACursorOfAnotherScan(t *testing.T) {
 					t.Errorf("%s: got %d items, %v", what, len(page.Items), err)
 				}
 			}
-			if n != 1 {
-				t.Errorf("%s: %d pairs", what, n)
-			}
+			assert.Equal(t, n, 1, what, "pairs")
 		}
 		refused("another filter", table.Scan(t.Context(), query.Filter{}, cursor, nil))
 		refused("another selection", table.Scan(t.Context(), f, cursor, &patterns.ScanOptions{Select: []string{"Age"}}))
 		refused("a page's", table.Scan(t.Context(), f, paged.Cursor, nil))
 		refused("another table", other.Scan(t.Context(), f, cursor, nil))
 		refused("another table, not seen before", harness.NewTable[harness.Person](t, other.Client(), nil).Scan(t.Context(), f, cursor, nil))
-		if _, err := table.Page(t.Context(), f, cursor, nil); !errors.Is(err, patterns.ErrBadCursor) {
-			t.Errorf("Page takes a scan's cursor: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(table.Page(t.Context(), f, cursor, nil)), patterns.ErrBadCursor, "Page takes a scan's cursor")
 		for i := range cursor {
 			bad := []byte(cursor)
 			bad[i] ^= 1
@@ -163,27 +146,20 @@ func FuzzCursor(f *testing.F) {
 	acct := storagetest.Start(nil)
 	client := acct.Tables().NewClient("People")
 	table := harness.NewTable[harness.Person](f, client, nil)
-	if err := table.Create(f.Context()); err != nil {
-		f.Fatal(err)
-	}
+	assert.NoError(f, table.Create(f.Context()))
 	for _, n := range []string{"a", "b", "c"} {
 		harness.Insert(f, table, harness.NewPerson(n))
 	}
 	all := query.PartitionKey.Eq("sales")
 	own := map[string]bool{"": true}
 	for cursor, more := "", true; more; more = cursor != "" {
-		page, err := table.Page(f.Context(), all, cursor, &patterns.QueryOptions{PageSize: 1})
-		if err != nil {
-			f.Fatal(err)
-		}
+		page := assert.Must(table.Page(f.Context(), all, cursor, &patterns.QueryOptions{PageSize: 1}))(f)
 		cursor = page.Cursor
 		own[cursor] = true
 		f.Add(cursor)
 	}
 	for page, err := range table.Scan(f.Context(), all, "", &patterns.ScanOptions{PageSize: 1}) {
-		if err != nil {
-			f.Fatal(err)
-		}
+		assert.NoError(f, err)
 		f.Add(page.Cursor)
 	}
 	f.Add("AQ")
@@ -195,12 +171,10 @@ func FuzzCursor(f *testing.F) {
 		acct.ResetLog()
 		wantRefused(t, "made up", table, all, cursor, nil)
 		for page, err := range table.Scan(t.Context(), query.Prop("Age").Ge(int32(1)), cursor, nil) {
-			if harness.WantError(t, err, patterns.ErrBadCursor); len(page.Items) > 0 {
+			if assert.WantError(t, err, patterns.ErrBadCursor); len(page.Items) > 0 {
 				t.Error("rows for a cursor of another scan")
 			}
 		}
-		if n := len(acct.Log()); n != 0 {
-			t.Errorf("%d requests", n)
-		}
+		assert.Equal(t, len(acct.Log()), 0, "requests")
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -122,9 +123,7 @@ func TestCutsAreBetweenPartitionsUntilOneIsLeft(t *testing.T) {
 		if points[0].explore {
 			got = "?" + got
 		}
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", c.what, got, c.want)
-		}
+		assert.Equal(t, got, c.want, c.what)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -24,9 +25,7 @@ func readSegment(t testing.TB, open func() *patterns.Table[mark], f query.Filter
 	for ended := false; !ended; {
 		n, next := 0, ""
 		for page, err := range open().Scan(t.Context(), f, cursor, opts) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			for _, item := range page.Items {
 				all = append(all, item.Key)
 			}
@@ -52,13 +51,13 @@ func TestTheSegmentsOfAScanAreSharedByMachines(t *testing.T) {
 			batch.Insert(&mark{k.Partition, k.Row, int32(i)})
 			want[k] = 1
 		}
-		harness.Must(batch.Commit(t.Context()))(t)
+		assert.Must(batch.Commit(t.Context()))(t)
 		for _, p := range []string{"O'Brien", "a b", "é"} {
 			harness.Insert(t, table, mark{p, "r", 0})
 			want[keys.Key{Partition: p, Row: "r"}] = 1
 		}
 		b.ResetRequests()
-		cursors := harness.Must(table.Segments(t.Context(), query.Filter{}, 4, opts))(t)
+		cursors := assert.Must(table.Segments(t.Context(), query.Filter{}, 4, opts))(t)
 		if n := len(b.Requests()); n > 4*4+32 {
 			t.Errorf("%d requests", n)
 		}
@@ -72,9 +71,7 @@ func TestTheSegmentsOfAScanAreSharedByMachines(t *testing.T) {
 		}
 		got := map[keys.Key]int{}
 		for _, cursor := range cursors {
-			if url.QueryEscape(cursor) != cursor {
-				t.Errorf("the cursor %q is not safe in a URL", cursor)
-			}
+			assert.Equal(t, url.QueryEscape(cursor), cursor, "the cursor", "is not safe in a URL")
 			other := func() *patterns.Table[mark] { return harness.NewTable[mark](t, client, nil) }
 			rows := readSegment(t, other, query.Filter{}, cursor, 2, opts)
 			if len(rows) < 5 {
@@ -91,7 +88,7 @@ func TestTheSegmentsOfAScanAreSharedByMachines(t *testing.T) {
 			t.Error("a filter that the table refuses was divided")
 		}
 		for _, err := range table.Scan(t.Context(), query.PartitionKey.Eq("p"), cursors[0], opts) {
-			harness.WantError(t, err, patterns.ErrBadCursor)
+			assert.WantError(t, err, patterns.ErrBadCursor)
 		}
 	})
 }
@@ -126,10 +123,7 @@ func TestAnyDivisionHasEveryRowOnce(t *testing.T) {
 			Parallel: rapid.SampledFrom([]int{8, 1, 3}).Draw(rt, "parallel"),
 		}
 		n := rapid.IntRange(-1, 20).Draw(rt, "segments")
-		cursors, err := open().Segments(t.Context(), f, n, opts)
-		if err != nil {
-			rt.Fatal(err)
-		}
+		cursors := assert.Must(open().Segments(t.Context(), f, n, opts))(rt)
 		if requests, most := len(acct.Log()), 4*max(n, 1)+32; requests > most || len(cursors) > max(n, 1) || len(cursors) == 0 {
 			rt.Fatalf("%d segments by %d requests, want %d by %d", len(cursors), requests, n, most)
 		}
@@ -141,9 +135,7 @@ func TestAnyDivisionHasEveryRowOnce(t *testing.T) {
 		}
 		want := map[keys.Key]int{}
 		for item, err := range table.Query(t.Context(), f, &patterns.QueryOptions{Allow: query.TableScan}) {
-			if err != nil {
-				rt.Fatal(err)
-			}
+			assert.NoError(rt, err)
 			want[item.Key] = 1
 		}
 		got := map[keys.Key]int{}
@@ -169,7 +161,7 @@ func TestSegmentsOfEvenKeysAreOfSimilarSize(t *testing.T) {
 		ks := keysOf(rand.New(rand.NewPCG(1, 2)), 5000)
 		client := fillTable(t, acct, ks)
 		open := func() *patterns.Table[mark] { return harness.NewTable[mark](t, client, nil) }
-		cursors := harness.Must(open().Segments(t.Context(), query.Filter{}, n, &patterns.ScanOptions{PageSize: 25}))(t)
+		cursors := assert.Must(open().Segments(t.Context(), query.Filter{}, n, &patterns.ScanOptions{PageSize: 25}))(t)
 		requests := len(acct.Log())
 		most, rows, longest := 0, 0, 0
 		for _, cursor := range cursors {
@@ -191,14 +183,12 @@ func TestATableOfOnePageIsOneSegment(t *testing.T) {
 	for _, rows := range []int{0, 1, 1000} {
 		acct := storagetest.New(t)
 		table := harness.NewTable[mark](t, fillTable(t, acct, distributions["uuids"](rand.New(rand.NewPCG(1, 2)), rows)), nil)
-		cursors := harness.Must(table.Segments(t.Context(), query.Filter{}, 8, nil))(t)
+		cursors := assert.Must(table.Segments(t.Context(), query.Filter{}, 8, nil))(t)
 		if n := len(acct.Log()); n != 1 || len(cursors) != 1 {
 			t.Errorf("%d rows: %d segments by %d requests", rows, len(cursors), n)
 		}
 		open := func() *patterns.Table[mark] { return table }
-		if got := readSegment(t, open, query.Filter{}, cursors[0], 0, nil); len(got) != rows {
-			t.Errorf("%d rows, want %d", len(got), rows)
-		}
+		assert.Equal(t, len(readSegment(t, open, query.Filter{}, cursors[0], 0, nil)), rows, "rows")
 	}
 }
 
@@ -209,13 +199,11 @@ func TestATableWithoutOrderIsOneSegment(t *testing.T) {
 		return harness.NewTable[mark](t, onCosmos(t, acct).NewClient("Marks"), nil)
 	}
 	opts := &patterns.ScanOptions{PageSize: 20}
-	cursors := harness.Must(open().Segments(t.Context(), query.Filter{}, 8, opts))(t)
+	cursors := assert.Must(open().Segments(t.Context(), query.Filter{}, 8, opts))(t)
 	if n := len(acct.Log()); n != 1 || len(cursors) != 1 {
 		t.Errorf("%d segments by %d requests", len(cursors), n)
 	}
-	if got := readSegment(t, open, query.Filter{}, cursors[0], 3, opts); len(got) != 300 {
-		t.Errorf("%d rows", len(got))
-	}
+	assert.Equal(t, len(readSegment(t, open, query.Filter{}, cursors[0], 3, opts)), 300, "rows")
 }
 
 // Point reads and short ranges are not cut, but distributed.
@@ -224,14 +212,12 @@ func TestTheReadsOfAFilterAreDistributedOverSegments(t *testing.T) {
 	table := harness.NewTable[mark](t, fillTable(t, acct, distributions["uuids"](rand.New(rand.NewPCG(1, 2)), 100)), nil)
 	var partitions []any
 	for item, err := range table.Query(t.Context(), query.Filter{}, &patterns.QueryOptions{Allow: query.TableScan}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		partitions = append(partitions, item.Key.Partition)
 	}
 	f := query.PartitionKey.In(partitions...)
 	acct.ResetLog()
-	cursors := harness.Must(table.Segments(t.Context(), f, 8, nil))(t)
+	cursors := assert.Must(table.Segments(t.Context(), f, 8, nil))(t)
 	if n := len(acct.Log()); n != 1 || len(cursors) != 8 {
 		t.Errorf("%d segments by %d requests", len(cursors), n)
 	}
@@ -242,7 +228,5 @@ func TestTheReadsOfAFilterAreDistributedOverSegments(t *testing.T) {
 			t.Errorf("a segment of %d rows", n)
 		}
 	}
-	if all != 100 {
-		t.Errorf("%d rows, want 100", all)
-	}
+	assert.Equal(t, all, 100, "rows, want 100")
 }

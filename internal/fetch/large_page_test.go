@@ -7,6 +7,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -33,7 +34,7 @@ func TestAPageLongerThanTheLimitIsReadInParts(t *testing.T) {
 		t.Run(mode, func(t *testing.T) {
 			table := harness.NewTable[bulky](t, limited(t, acct, name, accelerate), nil)
 			acct.ResetLog()
-			rows := harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("a"), nil))
+			rows := assert.All(t, table.Query(t.Context(), query.PartitionKey.Eq("a"), nil))
 			if len(rows) != 70 || len(rows[69].Value.F) != len(part) {
 				t.Errorf("%d rows", len(rows))
 			}
@@ -52,6 +53,6 @@ func limited(t *testing.T, acct *storagetest.Account, name string, accelerate fu
 	patterns.LimitReplies(&o.ClientOptions)
 	accelerate(&o.ClientOptions)
 	service, err := aztables.NewServiceClientFromConnectionString(acct.ConnectionString(), &o)
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	return service.NewClient(name)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -18,17 +19,11 @@ import (
 // onCosmos returns a client of acct that has the address of a Cosmos DB account.
 func onCosmos(t testing.TB, acct *storagetest.Account) *aztables.ServiceClient {
 	t.Helper()
-	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cred := assert.Must(aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)
 	opts := &aztables.ClientOptions{}
 	opts.Transport = readdressed{acct.Transport(), storagetest.AccountName + ".table.storagetest.invalid"}
 	patterns.Accelerate(&opts.ClientOptions)
-	client, err := aztables.NewServiceClientWithSharedKey("https://"+storagetest.AccountName+".table.cosmos.azure.com", cred, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := assert.Must(aztables.NewServiceClientWithSharedKey("https://"+storagetest.AccountName+".table.cosmos.azure.com", cred, opts))(t)
 	return client
 }
 
@@ -58,30 +53,22 @@ func TestAnOrderedQueryIsRefusedOnCosmosDB(t *testing.T) {
 		n := 0
 		for item, err := range table.Query(t.Context(), f, ordered) {
 			n++
-			if harness.WantError(t, err, patterns.ErrUnordered); item.Key != (keys.Key{}) {
+			if assert.WantError(t, err, patterns.ErrUnordered); item.Key != (keys.Key{}) {
 				t.Error("a row with an error")
 			}
 		}
-		if n != 1 {
-			t.Errorf("%d pairs", n)
-		}
+		assert.Equal(t, n, 1, "pairs")
 		page, err := table.Page(t.Context(), f, "", ordered)
-		if harness.WantError(t, err, patterns.ErrUnordered); len(page.Items) > 0 {
+		if assert.WantError(t, err, patterns.ErrUnordered); len(page.Items) > 0 {
 			t.Error("rows with an error")
 		}
 	}
-	if n := len(acct.Log()); n != 1 {
-		t.Errorf("%d requests, want the one whose response contains the address", n)
-	}
-	if n := len(harness.All(t, table.Query(t.Context(), f, nil))); n != 3 {
-		t.Errorf("%d rows without Ordered", n)
-	}
+	assert.Equal(t, len(acct.Log()), 1, "requests, want the one whose response contains the address")
+	assert.Equal(t, len(assert.All(t, table.Query(t.Context(), f, nil))), 3, "rows without Ordered")
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.People(t, b)
 		harness.Insert(t, table, harness.NewPerson("ann"))
-		if n := len(harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("sales"), ordered))); n != 1 {
-			t.Errorf("%d rows of Azure Storage", n)
-		}
+		assert.Equal(t, len(assert.All(t, table.Query(t.Context(), query.PartitionKey.Eq("sales"), ordered))), 1, "rows of Azure Storage")
 	})
 }
 
@@ -93,9 +80,7 @@ func TestScanDoesNotDivideSegmentsOnCosmosDB(t *testing.T) {
 	table := harness.NewTable[mark](t, onCosmos(t, acct).NewClient("Marks"), nil)
 	got := make(map[keys.Key]int)
 	for page, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 50}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for _, item := range page.Items {
 			got[item.Key]++
 		}

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -43,9 +44,7 @@ func TestPagesTogetherAreTheRowsOfTheFilter(t *testing.T) {
 			if errors.Is(err, patterns.ErrTooLarge) {
 				return // more comparisons than the service accepts
 			}
-			if err != nil {
-				rt.Fatal(err)
-			}
+			assert.NoError(rt, err)
 			if n := len(page.Items); opts.Limit > 0 && n > opts.Limit || opts.PageSize > 0 && n > opts.PageSize {
 				rt.Fatalf("%d rows in a page, limit %d, page size %d", n, opts.Limit, opts.PageSize)
 			}
@@ -59,9 +58,7 @@ func TestPagesTogetherAreTheRowsOfTheFilter(t *testing.T) {
 				} else {
 					_, err = writer.Upsert(t.Context(), &v, patterns.Replace)
 				}
-				if err != nil {
-					rt.Fatal(err)
-				}
+				assert.NoError(rt, err)
 			}
 			if pages > 2000 {
 				rt.Fatal("no end")
@@ -91,33 +88,23 @@ func TestAPageCostsOneRequest(t *testing.T) {
 		var got []string
 		cursor := ""
 		for pages := 0; pages == 0 || cursor != ""; pages++ {
-			page, err := table.Page(t.Context(), f, cursor, &patterns.QueryOptions{PageSize: 2})
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := assert.Must(table.Page(t.Context(), f, cursor, &patterns.QueryOptions{PageSize: 2}))(t)
 			b.WantRequestCount(t, 1)
 			for _, item := range page.Items {
 				got = append(got, item.Key.Row)
 			}
 			cursor = page.Cursor
 		}
-		if !slices.Equal(got, []string{"0", "1", "2", "3", "4"}) {
-			t.Errorf("got %q", got)
-		}
+		assert.EqualSlices(t, got, []string{"0", "1", "2", "3", "4"})
 
 		points := query.And(f, query.RowKey.In("4", "1", "x", "3"))
 		page, err := table.Page(t.Context(), points, "", &patterns.QueryOptions{Limit: 2})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		b.WantRequestCount(t, 2)
 		if len(page.Items) != 2 || page.Items[0].Key.Row != "1" || page.Cursor == "" {
 			t.Errorf("got %d items, cursor %q", len(page.Items), page.Cursor)
 		}
-		page, err = table.Page(t.Context(), points, page.Cursor, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page = assert.Must(table.Page(t.Context(), points, page.Cursor, nil))(t)
 		b.WantRequestCount(t, 2)
 		if len(page.Items) != 1 || page.Items[0].Key.Row != "4" || page.Cursor != "" {
 			t.Errorf("got %d items, cursor %q", len(page.Items), page.Cursor)
@@ -129,9 +116,7 @@ func TestAFilterThatMatchesNoRowSendsNothing(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.People(t, b)
 		f := query.And(query.PartitionKey.Eq("sales"), query.RowKey.In())
-		if n := len(harness.All(t, table.Query(t.Context(), f, nil))); n != 0 {
-			t.Errorf("%d rows", n)
-		}
+		assert.Equal(t, len(assert.All(t, table.Query(t.Context(), f, nil))), 0, "rows")
 		if page, err := table.Page(t.Context(), f, "", nil); err != nil || len(page.Items) != 0 || page.Cursor != "" {
 			t.Errorf("got %+v, %v", page, err)
 		}
@@ -152,29 +137,18 @@ func TestPagesContinueWithinTheEmptyPartitionKey(t *testing.T) {
 			want = append(want, c.Key())
 		}
 		opts := &patterns.QueryOptions{PageSize: 1, Allow: query.TableScan}
-		if got := keysOf(harness.All(t, table.Query(t.Context(), query.Filter{}, opts))); !slices.Equal(got, want) {
-			t.Errorf("Query returns %q", got)
-		}
+		assert.EqualSlices(t, keysOf(assert.All(t, table.Query(t.Context(), query.Filter{}, opts))), want, "Query returns")
 		var paged, scanned []keys.Key
 		for cursor, pages := "", 0; cursor != "" || pages == 0; pages++ {
-			page, err := table.Page(t.Context(), query.Filter{}, cursor, opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := assert.Must(table.Page(t.Context(), query.Filter{}, cursor, opts))(t)
 			paged, cursor = append(paged, keysOf(page.Items)...), page.Cursor
 		}
-		if !slices.Equal(paged, want) {
-			t.Errorf("pages contain %q", paged)
-		}
+		assert.EqualSlices(t, paged, want, "pages contain")
 		for page, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 1}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			scanned = append(scanned, keysOf(page.Items)...)
 		}
 		slices.SortFunc(scanned, keys.Key.Compare)
-		if !slices.Equal(scanned, want) {
-			t.Errorf("a scan returns %q", scanned)
-		}
+		assert.EqualSlices(t, scanned, want, "a scan returns")
 	})
 }

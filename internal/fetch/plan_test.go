@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -19,10 +20,7 @@ import (
 
 func parsed(t testing.TB, text string) query.Filter {
 	t.Helper()
-	f, err := query.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(query.Parse(text))(t)
 	return f
 }
 
@@ -67,15 +65,15 @@ func TestATableScanIsRefusedWithItsPlan(t *testing.T) {
 			"PartitionKey ne 'sec'": query.TableScan,
 		} {
 			err := refusal(t, table, parsed(t, f), nil)
-			harness.WantError(t, err, query.ErrScan)
+			assert.WantError(t, err, query.ErrScan)
 			var scan *query.ScanError
 			if !errors.As(err, &scan) || scan.Plan.Class != class || scan.Allow != query.PartitionRange || len(scan.Plan.Warnings) == 0 {
 				t.Errorf("%s: got %v", f, err)
 			}
-			harness.WantHidden(t, err, "secret")
+			assert.WantHidden(t, err, "secret")
 		}
 		b.WantRequestCount(t, 0)
-		harness.All(t, table.Query(t.Context(), query.Filter{}, &patterns.QueryOptions{Allow: query.TableScan}))
+		assert.All(t, table.Query(t.Context(), query.Filter{}, &patterns.QueryOptions{Allow: query.TableScan}))
 		b.WantRequestCount(t, 1)
 	})
 }
@@ -102,11 +100,9 @@ func TestAllowIsTheMostExpensiveClassPermitted(t *testing.T) {
 				}
 				opts := &patterns.QueryOptions{Allow: allow}
 				if f.class <= limit {
-					if n := len(harness.All(t, table.Query(t.Context(), parsed(t, f.text), opts))); n != 1 {
-						t.Errorf("%s: %d rows", f.text, n)
-					}
+					assert.Equal(t, len(assert.All(t, table.Query(t.Context(), parsed(t, f.text), opts))), 1, f.text, "rows")
 				} else {
-					harness.WantError(t, refusal(t, table, parsed(t, f.text), opts), query.ErrScan)
+					assert.WantError(t, refusal(t, table, parsed(t, f.text), opts), query.ErrScan)
 				}
 			}
 		}
@@ -135,17 +131,15 @@ func TestAnInvalidFilterSendsNothing(t *testing.T) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		harness.WantError(t, refusal(t, table, query.And(append(many, in)...), nil), patterns.ErrTooLarge)
-		harness.WantError(t, refusal(t, table, in, &patterns.QueryOptions{PageSize: 1001}), patterns.ErrTooLarge)
+		assert.WantError(t, refusal(t, table, query.And(append(many, in)...), nil), patterns.ErrTooLarge)
+		assert.WantError(t, refusal(t, table, in, &patterns.QueryOptions{PageSize: 1001}), patterns.ErrTooLarge)
 		for name, opts := range map[string]patterns.QueryOptions{"PageSize": {PageSize: -1}, "Limit": {Limit: -1}, "Nope": {Select: []string{"Nope"}}} {
 			if err := refusal(t, table, in, &opts); !strings.Contains(err.Error(), name) || strings.HasSuffix(err.Error(), " ") || errors.Is(err, patterns.ErrTooLarge) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 		b.WantRequestCount(t, 0)
-		if n := len(harness.All(t, table.Query(t.Context(), query.And(append(many[1:], in)...), nil))); n != 0 {
-			t.Errorf("%d rows", n)
-		}
+		assert.Equal(t, len(assert.All(t, table.Query(t.Context(), query.And(append(many[1:], in)...), nil))), 0, "rows")
 		b.WantRequestCount(t, 1)
 	})
 }
@@ -158,9 +152,7 @@ func TestAPlanPredictsTheNumberOfRequests(t *testing.T) {
 			for i := range 50 {
 				batch.Insert(&mark{p, fmt.Sprintf("%03d", i), int32(i)})
 			}
-			if _, err := batch.Commit(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(batch.Commit(t.Context())))
 		}
 		p1 := query.PartitionKey.Eq("p1")
 		for _, c := range []struct {
@@ -185,7 +177,7 @@ func TestAPlanPredictsTheNumberOfRequests(t *testing.T) {
 			{"one at a time", query.PartitionKey.In("p4", "p2", "p1", "p3"), patterns.QueryOptions{Limit: 60, Parallel: 1}, 60, 2, 2},
 		} {
 			b.ResetRequests()
-			items := harness.All(t, table.Query(t.Context(), c.f, &c.opts))
+			items := assert.All(t, table.Query(t.Context(), c.f, &c.opts))
 			if n := len(b.Requests()); len(items) != c.rows || n < c.requests || n > c.upTo {
 				t.Errorf("%s: %d rows in %d requests, want %d in %d to %d", c.what, len(items), n, c.rows, c.requests, c.upTo)
 			}
@@ -214,9 +206,7 @@ func TestLeavingTheLoopEndsTheRead(t *testing.T) {
 				})...)), nil)
 				acct.Fault(storagetest.On("Table.*").Delay(time.Second))
 				for _, err := range table.Query(t.Context(), f, &patterns.QueryOptions{PageSize: 10, Parallel: width}) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					assert.NoError(t, err)
 					break
 				}
 				sent := len(acct.Log())
@@ -236,16 +226,12 @@ func TestReadOptionsMayBeMaxInt(t *testing.T) {
 		for i := range 10 {
 			batch.Insert(&counter{"p", fmt.Sprintf("%06d", i), int64(i)})
 		}
-		if _, err := batch.Commit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(batch.Commit(t.Context())))
 		// The first row keys do not exist, so more are read step by step.
 		some := query.And(query.PartitionKey.Eq("p"), query.RowKey.In("0", "00", "000", "0000", "00000", "000003", "000005", "000007"))
 		for limit, want := range map[int]int{2: 2, math.MaxInt: 3} {
-			got := harness.All(t, table.Query(t.Context(), some, &patterns.QueryOptions{Limit: limit, Parallel: math.MaxInt}))
-			if len(got) != want {
-				t.Errorf("%d rows at most: %d", limit, len(got))
-			}
+			got := assert.All(t, table.Query(t.Context(), some, &patterns.QueryOptions{Limit: limit, Parallel: math.MaxInt}))
+			assert.Equal(t, len(got), want, limit, "rows at most")
 		}
 		page, err := table.Page(t.Context(), query.PartitionKey.Eq("p"), "", &patterns.QueryOptions{Limit: math.MaxInt, Parallel: math.MaxInt})
 		if err != nil || len(page.Items) != 10 {
@@ -253,13 +239,9 @@ func TestReadOptionsMayBeMaxInt(t *testing.T) {
 		}
 		rows := 0
 		for page, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 1, Parallel: math.MaxInt}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			rows += len(page.Items)
 		}
-		if rows != 10 {
-			t.Errorf("a scan of %d rows", rows)
-		}
+		assert.Equal(t, rows, 10, "a scan of", "rows")
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -145,9 +146,7 @@ func storeThings(t testing.TB, rt *rapid.T, things []thing) (*storagetest.Accoun
 		patterns.Accelerate(&opts.ClientOptions)
 	}
 	client := acct.TablesWith(opts).NewClient("Things")
-	if _, err := client.CreateTable(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(client.CreateTable(t.Context(), nil)))
 	table := harness.NewTable[thing](t, client, nil)
 	for i := range things {
 		harness.Insert(t, table, things[i])
@@ -200,9 +199,7 @@ func TestQueryReturnsTheRowsOfTheFilterInOrder(t *testing.T) {
 			if errors.Is(err, patterns.ErrTooLarge) {
 				return // more comparisons than the service accepts
 			}
-			if err != nil {
-				rt.Fatal(err)
-			}
+			assert.NoError(rt, err)
 			got = append(got, item.Key)
 		}
 		if !slices.Equal(got, want) {

@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -35,10 +36,7 @@ func (c counter) Key() keys.Key { return keys.Key{Partition: c.Name, Row: c.Shar
 // readsOf returns all ways to read a row with a query.
 func readsOf(t *testing.T, table *patterns.Table[counter]) map[string]func() error {
 	t.Helper()
-	reader, err := patterns.Project[struct{ N int64 }](table)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reader := assert.Must(patterns.Project[struct{ N int64 }](table))(t)
 	inPartition := query.PartitionKey.Eq("hits")
 	return map[string]func() error{
 		"query": func() (last error) {
@@ -100,7 +98,7 @@ func TestARepeatedContinuationTokenEndsTheRead(t *testing.T) {
 					}
 					acct.ResetLog()
 					clear(continued)
-					harness.WantError(t, read(), patterns.ErrBadReply)
+					assert.WantError(t, read(), patterns.ErrBadReply)
 					for _, n := range continued {
 						if n > 1 {
 							t.Errorf("%s: the same page was requested %d times", name, n)
@@ -150,8 +148,8 @@ func TestAnEndlessReplyIsReadUpToALimit(t *testing.T) {
 			body = new(endless)
 			v := counter{"hits", "0", 1}
 			_, err := table.Insert(t.Context(), &v)
-			harness.WantError(t, err, patterns.ErrOutcomeUnknown)
-			harness.WantError(t, err, patterns.ErrBadReply)
+			assert.WantError(t, err, patterns.ErrOutcomeUnknown)
+			assert.WantError(t, err, patterns.ErrBadReply)
 			most := map[string]int64{"get": 1, "query": 2} // a page of 2 rows, then of 1
 			for what, read := range map[string]func() error{
 				"get": func() error { _, err := table.Get(t.Context(), tally); return err },
@@ -164,7 +162,7 @@ func TestAnEndlessReplyIsReadUpToALimit(t *testing.T) {
 			} {
 				acct.ResetLog()
 				body = new(endless)
-				harness.WantError(t, read(), patterns.ErrBadReply)
+				assert.WantError(t, read(), patterns.ErrBadReply)
 				if body.read > most[what]*(17<<20) {
 					t.Errorf("%s: %d bytes were read", what, body.read)
 				}
@@ -209,23 +207,13 @@ func TestAPointReadContinuesAfterEmptyPages(t *testing.T) {
 		harness.Insert(t, table, mark{"p", "a", 1})
 		harness.Insert(t, table, mark{"p", "b", 2})
 		harness.Insert(t, table, mark{"", "a", 3})
-		reader, err := patterns.Project[struct{ N int32 }](table)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reader := assert.Must(patterns.Project[struct{ N int32 }](table))(t)
 		b.Fault(emptyPages)
 		for _, k := range []keys.Key{{Partition: "p", Row: "a"}, {Row: "a"}} {
-			if _, err := reader.Get(t.Context(), k); err != nil {
-				t.Errorf("a projected Get: %v", err)
-			}
-			if _, err := table.Get(t.Context(), k); err != nil {
-				t.Errorf("Get: %v", err)
-			}
+			assert.Equal(t, assert.ErrorOf(reader.Get(t.Context(), k)), nil, "a projected Get")
+			assert.Equal(t, assert.ErrorOf(table.Get(t.Context(), k)), nil, "Get")
 		}
-		page, err := reader.Page(t.Context(), query.And(query.PartitionKey.Eq("p"), query.RowKey.In("a", "b", "c")), "", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := assert.Must(reader.Page(t.Context(), query.And(query.PartitionKey.Eq("p"), query.RowKey.In("a", "b", "c")), "", nil))(t)
 		if n := slices.Collect(func(yield func(int32) bool) {
 			for _, item := range page.Items {
 				yield(item.Value.N)

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -30,9 +31,7 @@ func timeScan(t *testing.T, acct *storagetest.Account, f query.Filter, parallel 
 		table := harness.NewTable[mark](t, acct.TablesWith(harness.Accelerated()).NewClient("Marks"), nil)
 		began := time.Now()
 		for page, err := range table.Scan(t.Context(), f, "", &patterns.ScanOptions{PageSize: 100, Parallel: parallel}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			s.progress, s.cursor = page.Progress, max(s.cursor, len(page.Cursor))
 		}
 		s.elapsed, s.log = time.Since(began), acct.Log()
@@ -89,9 +88,7 @@ func TestScanOfOnePageIsOneRequest(t *testing.T) {
 	table := harness.NewTable[mark](t, fillTable(t, acct, ks), nil)
 	pages := 0
 	for page, err := range table.Scan(t.Context(), query.Filter{}, "", nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if pages++; page.Cursor != "" || len(page.Items) != 1000 || page.Progress != (patterns.ScanProgress{Rows: 1000, Requests: 1, Segments: 1}) {
 			t.Errorf("%d items, cursor %q, %+v", len(page.Items), page.Cursor, page.Progress)
 		}
@@ -110,9 +107,7 @@ func TestLeavingAScanEndsItsRequests(t *testing.T) {
 		acct.Fault(storagetest.On("Table.Query").Delay(trip))
 		pages := 0
 		for _, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 100, Parallel: 4}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			if pages++; pages == 10 {
 				break
 			}
@@ -136,9 +131,7 @@ func BenchmarkScan(b *testing.B) {
 		acct.ResetLog()
 		began, rows := time.Now(), 0
 		for page, err := range table.Scan(b.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 100, Parallel: parallel}) {
-			if err != nil {
-				b.Fatal(err)
-			}
+			assert.NoError(b, err)
 			rows += len(page.Items)
 		}
 		if rows != len(ks) {

@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -79,9 +80,7 @@ func fillTable(t testing.TB, acct *storagetest.Account, ks []keys.Key) *aztables
 	t.Helper()
 	client := acct.TablesWith(harness.Accelerated()).NewClient("Marks")
 	table := harness.NewTable[mark](t, client, nil)
-	if err := table.Create(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, table.Create(context.Background()))
 	report, err := table.Bulk(context.Background(), func(yield func(patterns.Op[mark]) bool) {
 		for i, k := range ks {
 			if !yield(patterns.InsertOp(&mark{k.Partition, k.Row, int32(i)})) {
@@ -89,9 +88,7 @@ func fillTable(t testing.TB, acct *storagetest.Account, ks []keys.Key) *aztables
 			}
 		}
 	}, nil)
-	if err != nil {
-		t.Fatal(err, report)
-	}
+	assert.NoError(t, err, report)
 	acct.ResetLog()
 	return client
 }
@@ -158,9 +155,7 @@ func TestScanReturnsEveryRowOnceOverAnyNumberOfRuns(t *testing.T) {
 			}
 			stop := rapid.IntRange(1, 30).Draw(rt, "pages until the kill")
 			page, end, err := scanAll(scan, cursor, stop, func(k keys.Key) { got[k]++ })
-			if err != nil {
-				rt.Fatal(err)
-			}
+			assert.NoError(rt, err)
 			if ended = end; !ended && page.Progress.Rows != sum(got) {
 				rt.Fatalf("progress reports %d rows, there were %d", page.Progress.Rows, sum(got))
 			}
@@ -176,9 +171,7 @@ func TestScanReturnsEveryRowOnceOverAnyNumberOfRuns(t *testing.T) {
 		}
 		if !maps.Equal(got, want) {
 			for k, n := range got {
-				if want[k] != n {
-					rt.Errorf("%q returned %d times, want %d", k, n, want[k])
-				}
+				assert.Equal(rt, want[k], n, k, "returned", "times")
 			}
 			for k := range want {
 				if got[k] == 0 {

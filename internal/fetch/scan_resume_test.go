@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -25,9 +26,7 @@ func TestScanResumesFromItsCursor(t *testing.T) {
 			batch.Insert(&mark{k.Partition, k.Row, int32(i)})
 			want[k] = 1
 		}
-		if _, err := batch.Commit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(batch.Commit(t.Context())))
 		for _, p := range []string{"O'Brien", "a b", "é"} {
 			harness.Insert(t, table, mark{p, "r", 0})
 			want[keys.Key{Partition: p, Row: "r"}] = 1
@@ -39,19 +38,13 @@ func TestScanResumesFromItsCursor(t *testing.T) {
 				return again.Scan(t.Context(), query.Filter{}, cursor, &patterns.ScanOptions{PageSize: 10, Parallel: 3})
 			}
 			page, end, err := scanAll(scan, cursor, 2, func(k keys.Key) { got[k]++ })
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			cursor, ended = page.Cursor, end
 		}
 		for k := range want {
-			if got[k] != 1 {
-				t.Errorf("%q returned %d times", k, got[k])
-			}
+			assert.Equal(t, got[k], 1, k, "returned", "times")
 		}
-		if len(got) != len(want) {
-			t.Errorf("%d rows, want %d", len(got), len(want))
-		}
+		assert.Equal(t, len(got), len(want), "rows")
 	})
 }
 
@@ -99,9 +92,7 @@ func TestAScanResumedAfterEmptyPagesReturnsTheRowWithEmptyKeysOnce(t *testing.T)
 					}
 					next, n := "", 0
 					for page, err := range table.Scan(t.Context(), query.Filter{}, cursor, &patterns.ScanOptions{PageSize: 1, Parallel: parallel}) {
-						if err != nil {
-							t.Fatal(err)
-						}
+						assert.NoError(t, err)
 						for _, item := range page.Items {
 							got[item.Key]++
 						}

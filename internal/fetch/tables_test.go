@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
@@ -29,10 +30,7 @@ func TestAListOfTablesThatRepeatsItsTokenEnds(t *testing.T) {
 	var transport repeat
 	opts := &aztables.ClientOptions{}
 	opts.Transport = &transport
-	service, err := aztables.NewServiceClientWithNoCredential("https://account.table.storagetest.invalid", opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := assert.Must(aztables.NewServiceClientWithNoCredential("https://account.table.storagetest.invalid", opts))(t)
 	names, last := 0, error(nil)
 	for _, err := range Tables(t.Context(), service, "") {
 		if last = err; err == nil {

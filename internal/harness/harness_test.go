@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -20,34 +21,20 @@ import (
 func TestEachBackendServesTablesQueuesAndContainers(t *testing.T) {
 	Run(t, func(t *testing.T, b *Backend) {
 		table := b.Table(t)
-		if _, err := table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r","Age":42}`), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r","Age":42}`), nil)))
 		pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{})
-		page, err := pager.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(page.Entities) != 1 {
-			t.Errorf("got %d rows", len(page.Entities))
-		}
+		page := assert.Must(pager.NextPage(t.Context()))(t)
+		assert.Equal(t, len(page.Entities), 1, "rows")
 
 		queue := b.Queue(t)
-		if _, err := queue.EnqueueMessage(t.Context(), "hello", nil); err != nil {
-			t.Fatal(err)
-		}
-		got, err := queue.DequeueMessage(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(queue.EnqueueMessage(t.Context(), "hello", nil)))
+		got := assert.Must(queue.DequeueMessage(t.Context(), nil))(t)
 		if len(got.Messages) != 1 || *got.Messages[0].MessageText != "hello" {
 			t.Errorf("got %d messages", len(got.Messages))
 		}
 
 		blob := b.Container(t).NewBlockBlobClient("a/b")
-		if _, err := blob.UploadBuffer(t.Context(), []byte("hello"), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(blob.UploadBuffer(t.Context(), []byte("hello"), nil)))
 		text := make([]byte, 5)
 		if n, err := blob.DownloadBuffer(t.Context(), text, nil); err != nil || string(text[:n]) != "hello" {
 			t.Errorf("got %q, %v", text, err)
@@ -62,10 +49,7 @@ func TestFaultsAndLogIgnoreTheHarnessesOwnRequests(t *testing.T) {
 		if n := len(b.Requests()); n != 0 {
 			t.Fatalf("the set-up was logged: %v", b.Requests())
 		}
-		_, err := table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil)))
 		want := []string{"Table.Insert", "Table.Insert"}
 		log := b.Requests()
 		if !slices.Equal(log.Ops(), want) || log[0].Status != http.StatusServiceUnavailable {
@@ -73,9 +57,7 @@ func TestFaultsAndLogIgnoreTheHarnessesOwnRequests(t *testing.T) {
 		}
 		b.ResetRequests()
 		b.ClearFaults()
-		if n := len(b.Requests()); n != 0 {
-			t.Errorf("%d requests after the reset", n)
-		}
+		assert.Equal(t, len(b.Requests()), 0, "requests after the reset")
 	})
 }
 
@@ -88,9 +70,7 @@ func TestALostReplyLeavesTheRow(t *testing.T) {
 		if !errors.As(err, &refused) || refused.StatusCode != http.StatusConflict {
 			t.Errorf("the retry got %v", err)
 		}
-		if _, err := table.GetEntity(t.Context(), "p", "r", nil); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, assert.ErrorOf(table.GetEntity(t.Context(), "p", "r", nil)), nil)
 	})
 }
 
@@ -101,9 +81,7 @@ func TestALostRequestLeavesNoRow(t *testing.T) {
 		if _, err := table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil); err == nil {
 			t.Error("an insert that was not applied succeeded")
 		}
-		if n := b.Requests().Count("Table.Insert"); n != 4 {
-			t.Errorf("%d tries, want the SDK's default of 4", n)
-		}
+		assert.Equal(t, b.Requests().Count("Table.Insert"), 4, "tries, want the SDK's default of 4")
 		var missing *azcore.ResponseError
 		if _, err := table.GetEntity(t.Context(), "p", "r", nil); !errors.As(err, &missing) || missing.StatusCode != http.StatusNotFound {
 			t.Errorf("got %v", err)
@@ -115,18 +93,10 @@ func TestALateRequestArrivesInEveryMode(t *testing.T) {
 	Run(t, func(t *testing.T, b *Backend) {
 		table := b.Table(t)
 		b.Fault(storagetest.On("Table.Insert").Nth(1).LateRequest(time.Hour, time.Hour))
-		if _, err := table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := table.DeleteEntity(t.Context(), "p", "r", nil); err != nil {
-			t.Fatal(err)
-		}
-		if n := b.Arrive(); n != 1 {
-			t.Errorf("%d late requests", n)
-		}
-		if _, err := table.GetEntity(t.Context(), "p", "r", nil); err != nil {
-			t.Errorf("the late insert was not carried out: %v", err)
-		}
+		assert.NoError(t, assert.ErrorOf(table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil)))
+		assert.NoError(t, assert.ErrorOf(table.DeleteEntity(t.Context(), "p", "r", nil)))
+		assert.Equal(t, b.Arrive(), 1, "late requests")
+		assert.Equal(t, assert.ErrorOf(table.GetEntity(t.Context(), "p", "r", nil)), nil, "the late insert was not carried out")
 	})
 }
 
@@ -136,9 +106,7 @@ func TestTheInProcessBackendRunsInVirtualTime(t *testing.T) {
 			table := b.Table(t)
 			b.Fault(storagetest.On("Table.Insert").Nth(1).Delay(10 * time.Minute))
 			began := time.Now()
-			if _, err := table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil)))
 			if took := time.Since(began); took < 10*time.Minute {
 				t.Errorf("it took %v", took)
 			}
@@ -151,27 +119,18 @@ func TestAcceleratedBackendsHaveAcceleratedTableClients(t *testing.T) {
 	Run(t, func(t *testing.T, b *Backend) {
 		type row struct{ PartitionKey, RowKey string }
 		table, err := patterns.NewTable[row](b.Table(t), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		key := keys.Key{Partition: "O'Brien", Row: "r"}
-		if _, err := table.Insert(t.Context(), &row{key.Partition, key.Row}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(table.Insert(t.Context(), &row{key.Partition, key.Row})))
 		_, err = table.Batch().Delete(key, azcore.ETagAny).Commit(t.Context())
-		if accelerated := err == nil; accelerated != b.Accelerated {
-			t.Errorf("Backend.Accelerated is %v, and the transaction got %v", b.Accelerated, err)
-		}
+		assert.Equal(t, err == nil, b.Accelerated, "Backend.Accelerated is", "and the transaction got", err)
 	})
 }
 
 func TestTheOutboxQueueDeliversAMessageAgainUntilItIsDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, ctx := &OutboxQueue{}, t.Context()
-		first, err := q.Put(ctx, patterns.OutboxMessage{}, time.Minute)
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := assert.Must(q.Put(ctx, patterns.OutboxMessage{}, time.Minute))(t)
 		attempts := 0
 		fails := handlerFunc(func() (time.Duration, error) { attempts++; return 0, errors.New("fails") })
 		if ok, _ := q.WorkOne(ctx, fails, time.Hour); ok {

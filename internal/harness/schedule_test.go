@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"slices"
 	"sync"
 	"testing"
@@ -32,9 +33,7 @@ func TestASeedOfTheRunRepeatsItsSchedules(t *testing.T) {
 		return all
 	}
 	first := seeds(1, "TestX/plain")
-	if again := seeds(1, "TestX/plain"); !slices.Equal(first, again) {
-		t.Errorf("got %v and %v", first, again)
-	}
+	assert.EqualSlices(t, first, seeds(1, "TestX/plain"), "and")
 	if other := seeds(2, "TestX/plain"); slices.Equal(first, other) {
 		t.Errorf("another run has the same seeds, %v", other)
 	}

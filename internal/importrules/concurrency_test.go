@@ -1,6 +1,7 @@
 package importrules
 
 import (
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -45,9 +46,7 @@ func TestEveryTypeStatesWhetherItMayBeUsedConcurrently(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 	}
 	if checked < 50 {
 		t.Errorf("only %d types were checked", checked)
@@ -79,9 +78,7 @@ type hidden struct{}
 
 func (hidden) Run() {}
 `, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	n, silent := typesWithMethods(map[string]*ast.File{"fixture.go": file})
 	if want := []string{"Caller", "Silent"}; n != 3 || !slices.Equal(silent, want) {
 		t.Errorf("found %d types, silent %v, want %v", n, silent, want)

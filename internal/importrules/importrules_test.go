@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"io"
 	"io/fs"
 	"os"
@@ -79,9 +80,7 @@ func TestTheRulesFindALeftover(t *testing.T) {
 		}
 	}
 	got := strings.Join(leftovers(packages), "\n")
-	if want := "query does not import keys: remove the edge"; !strings.Contains(got, want) {
-		t.Errorf("found %q, want %q", got, want)
-	}
+	assert.Contains(t, got, "query does not import keys: remove the edge", "found")
 }
 
 func imports(from string, to ...string) pkg {
@@ -99,9 +98,7 @@ func links(from, dep string) pkg { return pkg{ImportPath: module + "/" + from, D
 func list(t *testing.T) []pkg {
 	t.Helper()
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".go" {
 			return err
@@ -109,9 +106,7 @@ func list(t *testing.T) []pkg {
 		_, err = os.Stat(path)
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var stderr bytes.Buffer
 	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,GoFiles,IgnoredGoFiles,Imports,Deps", "./...")
 	cmd.Dir, cmd.Stderr = root, &stderr

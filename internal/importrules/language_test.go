@@ -2,6 +2,7 @@ package importrules
 
 import (
 	"fmt"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -19,9 +20,7 @@ import (
 
 func TestTheLanguageIsPlain(t *testing.T) {
 	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	checked := 0
 	err = filepath.WalkDir(root, func(file string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -51,9 +50,7 @@ func TestTheLanguageIsPlain(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if checked == 0 {
 		t.Error("no file was checked")
 	}

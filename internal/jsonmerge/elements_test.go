@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/jsonmerge"
 )
 
@@ -69,10 +70,7 @@ func edit(r *rand.Rand, list []element, next *int) []element {
 // element that was not changed keeps its own, and so does the only one that was changed, in place and in one member.
 func TestMembersStayWithTheirElement(t *testing.T) {
 	text := func(v any) string {
-		b, err := json.Marshal(v)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := assert.Must(json.Marshal(v))(t)
 		return string(b)
 	}
 	for seed := range uint64(20_000) {

@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"io"
 	"net"
 	"net/http"
@@ -43,9 +44,7 @@ func TestABurstUsesTheConnectionsOfTheLast(t *testing.T) {
 					return
 				}
 				defer resp.Body.Close()
-				if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, assert.ErrorOf(io.Copy(io.Discard, resp.Body)), nil)
 			})
 		}
 		for range size { // all of them are in flight
@@ -56,7 +55,5 @@ func TestABurstUsesTheConnectionsOfTheLast(t *testing.T) {
 		}
 		wg.Wait()
 	}
-	if n := opened.Load(); n != size {
-		t.Errorf("%d connections for %d bursts of %d requests", n, bursts, size)
-	}
+	assert.Equal(t, opened.Load(), size, "connections for", bursts, "bursts of", "requests")
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 // A redirect would send the SAS of the address in Referer, and after 307 and 308 the body.
@@ -37,21 +38,13 @@ func TestNoOtherHostReceivesTheSASOrTheBody(t *testing.T) {
 		for _, code := range []int{http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect} {
 			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete} {
 				status.Store(int64(code))
-				req, err := http.NewRequest(method, service.URL+"/people?sig=secret", strings.NewReader("row"))
-				if err != nil {
-					t.Fatal(err)
-				}
-				resp, err := client.Do(req)
-				if err != nil {
-					t.Fatal(err)
-				}
+				req := assert.Must(http.NewRequest(method, service.URL+"/people?sig=secret", strings.NewReader("row")))(t)
+				resp := assert.Must(client.Do(req))(t)
 				resp.Body.Close()
 				if n := reached.Swap(0); n > 0 {
 					t.Errorf("%s: %s, %d: the other host received %d requests, the Referer %q and the body %q", name, method, code, n, referer.Load(), content.Load())
 				}
-				if resp.StatusCode != code {
-					t.Errorf("%s: %s: the status %d instead of %d", name, method, resp.StatusCode, code)
-				}
+				assert.Equal(t, resp.StatusCode, code, name, method, "the status")
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
@@ -21,10 +22,7 @@ func read(t *testing.T, status int, req *http.Request, size int64) (int64, error
 	inner := fixed(func(*http.Request) *http.Response {
 		return &http.Response{StatusCode: status, Body: io.NopCloser(zeros)}
 	})
-	resp, err := Transport(inner).Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := assert.Must(Transport(inner).Do(req))(t)
 	return io.Copy(struct{ io.Writer }{io.Discard}, resp.Body)
 }
 
@@ -83,9 +81,7 @@ func TestOnlyTheContentOfABlobIsNotLimited(t *testing.T) {
 
 func TestLimitsAreNotAddedTwice(t *testing.T) {
 	once := Transport(nil)
-	if Transport(once) != once {
-		t.Error("a second transport")
-	}
+	assert.Equal(t, Transport(once), once, "a second transport")
 }
 
 func TestAReplyWithoutABodyIsNotChanged(t *testing.T) {
@@ -94,9 +90,7 @@ func TestAReplyWithoutABodyIsNotChanged(t *testing.T) {
 			return &http.Response{StatusCode: http.StatusNoContent, Body: body}
 		})
 		resp, _ := Transport(inner).Do(request(http.MethodGet, "https://x", ""))
-		if resp.Body != body {
-			t.Error("another body")
-		}
+		assert.Equal(t, resp.Body, body, "another body")
 	}
 	if n, err := io.Copy(io.Discard, &body{ReadCloser: io.NopCloser(strings.NewReader("ab")), left: 2, then: io.EOF}); n != 2 || err != nil {
 		t.Error(n, err)

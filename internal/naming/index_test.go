@@ -7,6 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -18,22 +19,16 @@ func TestKeysAreFoundInAnEmbeddedPointer(t *testing.T) {
 	d := Definition[person]{Name: "name", Value: func(p *person) (string, bool) { return p.Name, true }}
 	d.Init()
 	d.NeedsKey()
-	if err := d.Err(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, d.Err())
 	want := keys.Key{Partition: "p", Row: "r"}
 	if k, err := d.Primary(&person{Entity: &aztables.Entity{PartitionKey: "p", RowKey: "r"}}); k != want || err != nil {
 		t.Errorf("%v, %v", k, err)
 	}
-	if _, err := d.Primary(&person{}); !errors.Is(err, keys.ErrBadKey) {
-		t.Errorf("a nil pointer: %v", err)
-	}
+	assert.WantError(t, assert.ErrorOf(d.Primary(&person{})), keys.ErrBadKey, "a nil pointer")
 	type keyless struct{ Name string }
 	k := Definition[keyless]{Name: "name", Value: func(*keyless) (string, bool) { return "", true }}
 	k.Init()
-	if err := k.Err(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, k.Err())
 	if k.NeedsKey(); !errors.Is(k.Err(), keys.ErrBadKey) {
 		t.Errorf("no keys: %v", k.Err())
 	}
@@ -41,24 +36,16 @@ func TestKeysAreFoundInAnEmbeddedPointer(t *testing.T) {
 
 func TestNamesAreChecked(t *testing.T) {
 	for _, name := range []string{"email", "last-name.2", "A", strings.Repeat("x", 64)} {
-		if err := checkName(name); err != nil {
-			t.Errorf("%q: %v", name, err)
-		}
+		assert.Equal(t, checkName(name), nil, name)
 	}
 	for _, name := range []string{"", "e_mail", "e/mail", "é", "a b", strings.Repeat("x", 65)} {
-		if err := checkName(name); !errors.Is(err, keys.ErrBadKey) {
-			t.Errorf("%q: %v", name, err)
-		}
+		assert.WantError(t, checkName(name), keys.ErrBadKey, name)
 	}
 }
 
 func TestPartitionReceivesTheFoldedValue(t *testing.T) {
 	d := Definition[struct{}]{Fold: true, Partition: func(partition, value string) string { return partition + value[:1] }}
-	if p := d.PartitionOf("Sales_", "Jones", "other"); p != "Sales_j" {
-		t.Errorf("got %q", p)
-	}
+	assert.Equal(t, d.PartitionOf("Sales_", "Jones", "other"), "Sales_j")
 	d.Partition = nil
-	if p := d.PartitionOf("Sales_", "Jones", "other"); p != "other" {
-		t.Errorf("without a function: got %q", p)
-	}
+	assert.Equal(t, d.PartitionOf("Sales_", "Jones", "other"), "other", "without a function")
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -19,12 +20,12 @@ func FuzzAChangeOfOneField(f *testing.F) {
 			p := generate(types % 1000) // reflect never frees types
 			w := newWorld(t, b)
 			e, err := p.edit(w.client)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			r := rand.New(&byteSource{choices, rand.NewPCG(types, 1)})
 			key := keys.Key{Partition: "p", Row: "row"}
 			foreign := r.IntN(2) == 0
 			w.write(t, r, p, key, foreign)
-			harness.NoError(t, w.tableCase(t, r, p, e, key, foreign))
+			assert.NoError(t, w.tableCase(t, r, p, e, key, foreign))
 		})
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -219,7 +220,7 @@ func slotCase[V dataseries.Value](e *patternCase, edm string, value func() strin
 		}
 	}
 	_, err := e.hand.UpsertEntity(e.Context(), row.json(key), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace})
-	harness.NoError(e.TB, err)
+	assert.NoError(e.TB, err)
 	before := e.rows(e.TB, e.partition)[key]
 	s, err := dataseries.New[V](e.client, dataseries.HoursOfDay(), &dataseries.Options{Property: "MessageCountHour"})
 	if err != nil {

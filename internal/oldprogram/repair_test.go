@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -58,7 +59,7 @@ func TestBackfillAndRepairStoreWhatThePrimariesHave(t *testing.T) {
 					continue
 				}
 				_, err := w.hand.DeleteEntity(t.Context(), at.Partition, at.Row, nil)
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				if r.IntN(2) == 0 {
 					row["Group"] = textProperty("planted")
 					w.put(t, r, row.json(at))

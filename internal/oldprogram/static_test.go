@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 //go:generate go test -run ^TestTheStaticTypesAreUpToDate$ -oldprogram.write
@@ -38,12 +38,12 @@ func TestTheStaticTypesAreUpToDate(t *testing.T) {
 		}
 	}
 	fmt.Fprintf(&b, "var statics = []*staticProgram{\n%s}\n\nvar patternPrograms = []*patternProgram{\n%s}\n", list.String(), others.String())
-	want := harness.Must(format.Source(b.Bytes()))(t)
+	want := assert.Must(format.Source(b.Bytes()))(t)
 	if *writeTypes {
-		harness.NoError(t, os.WriteFile("types_gen_test.go", want, 0o600))
+		assert.NoError(t, os.WriteFile("types_gen_test.go", want, 0o600))
 		return
 	}
-	if got := harness.Must(os.ReadFile("types_gen_test.go"))(t); !bytes.Equal(got, want) && *typeSeed == 0 {
+	if got := assert.Must(os.ReadFile("types_gen_test.go"))(t); !bytes.Equal(got, want) && *typeSeed == 0 {
 		t.Error("types_gen_test.go is out of date: run go generate")
 	}
 }

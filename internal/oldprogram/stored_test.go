@@ -17,6 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -98,15 +99,15 @@ func (w *world) rows(t testing.TB, lead string) map[keys.Key]stored {
 	}
 	for pager := w.observe.NewListEntitiesPager(opts); pager.More(); {
 		_, err := pager.NextPage(context.Background())
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		var page struct {
 			Value []map[string]json.RawMessage `json:"value"`
 		}
-		harness.NoError(t, json.Unmarshal(w.body, &page))
+		assert.NoError(t, json.Unmarshal(w.body, &page))
 		for _, row := range page.Value {
 			var key keys.Key
-			harness.NoError(t, json.Unmarshal(row["PartitionKey"], &key.Partition))
-			harness.NoError(t, json.Unmarshal(row["RowKey"], &key.Row))
+			assert.NoError(t, json.Unmarshal(row["PartitionKey"], &key.Partition))
+			assert.NoError(t, json.Unmarshal(row["RowKey"], &key.Row))
 			rows[key] = storedOf(row)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -125,9 +126,7 @@ func (w *world) put(t testing.TB, r *rand.Rand, text []byte) {
 	default:
 		_, err = w.hand.UpsertEntity(t.Context(), text, &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace})
 	}
-	if err != nil {
-		t.Fatalf("the old program stores %s: %v", text, err)
-	}
+	assert.NoError(t, err, "the old program stores", text)
 }
 
 // oldValue is a random value of the old struct.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
@@ -91,7 +92,7 @@ func (s *population) store(at keys.Key, row stored) {
 
 func (s *population) remove(at keys.Key) {
 	_, err := s.hand.DeleteEntity(s.Context(), at.Partition, at.Row, nil)
-	harness.NoError(s.TB, err)
+	assert.NoError(s.TB, err)
 }
 
 func TestVerifyFindsWhatIsWrongInATableWrittenByHandAndNothingElse(t *testing.T) {

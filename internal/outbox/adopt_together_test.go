@@ -12,6 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -20,8 +21,8 @@ import (
 // byHand stores a row as a program that does not know the library does.
 func byHand(t testing.TB, client *aztables.Client, key keys.Key, row map[string]any) {
 	t.Helper()
-	harness.MayFail(client.DeleteEntity(t.Context(), key.Partition, key.Row, nil))
-	harness.Must(addByHand(t.Context(), client, key, row))(t)
+	assert.MayFail(client.DeleteEntity(t.Context(), key.Partition, key.Row, nil))
+	assert.Must(addByHand(t.Context(), client, key, row))(t)
 }
 
 func addByHand(ctx context.Context, client *aztables.Client, key keys.Key, row map[string]any) (etag string, err error) {
@@ -118,8 +119,8 @@ func TestATransactionAdoptsTheRowsOfAllItsEntities(t *testing.T) {
 				batch := s.Batch()
 				change(ann, bob, batch)
 				_, err := batch.Commit(t.Context())
-				harness.NoError(t, err)
-				harness.NoError(t, verify(t.Context(), s.client, s.other, everyView, nil))
+				assert.NoError(t, err)
+				assert.NoError(t, verify(t.Context(), s.client, s.other, everyView, nil))
 			})
 		}
 	})
@@ -131,7 +132,7 @@ func TestATransactionDoesNotSwapACopyThatDiffers(t *testing.T) {
 		s := newFullStore(t, b, nil)
 		ann, bob := twoByHand(t, s.client, s.other)
 		byHand(t, s.client, keys.Key{Partition: "Sales", Row: "email_a"}, map[string]any{"Name": "Ann", "Age": 29})
-		before := harness.Must(readTable(t.Context(), s.client))(t)
+		before := assert.Must(readTable(t.Context(), s.client))(t)
 		batch := s.Batch()
 		batch.Update(ann.key(), func(h *hire) error { h.Email = "b"; return nil })
 		batch.Update(bob.key(), func(h *hire) error { h.Email = "a"; return nil })
@@ -140,7 +141,7 @@ func TestATransactionDoesNotSwapACopyThatDiffers(t *testing.T) {
 		if !errors.As(err, &dup) || dup.View != "byEmail" {
 			t.Errorf("%v", err)
 		}
-		after := harness.Must(readTable(t.Context(), s.client))(t)
+		after := assert.Must(readTable(t.Context(), s.client))(t)
 		for key, row := range before {
 			if show(row) != show(after[key]) {
 				t.Errorf("%s: %v became %v", key, row, after[key])
@@ -155,12 +156,12 @@ func TestABuildingViewAdoptsNothing(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx, client, other, queue := t.Context(), b.Table(t), b.Table(t), &harness.OutboxQueue{}
 		open := func(building ...string) *patterns.Store[hire] {
-			return harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: queue, Building: building}))(t)
+			return assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: allViews(other), Outbox: queue, Building: building}))(t)
 		}
 		building, full := open("byEmail", "byName"), open()
 		ann, bob := twoByHand(t, client, other)
 		cid := &hire{Dept: "Sales", ID: "3", Name: "Cid", Last: "Smith", Email: "c", Badge: "b5"}
-		harness.Must(full.Insert(ctx, cid))(t)
+		assert.Must(full.Insert(ctx, cid))(t)
 		older := func(h *hire) error { h.Last = "Kwok"; return nil }
 		both := func(s *patterns.Store[hire]) {
 			t.Helper()
@@ -169,10 +170,10 @@ func TestABuildingViewAdoptsNothing(t *testing.T) {
 				batch.Update(h.key(), older)
 			}
 			_, err := batch.Commit(ctx)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 		}
 		both(building)
-		rows := harness.Must(readTable(ctx, client))(t)
+		rows := assert.Must(readTable(ctx, client))(t)
 		if row := rows["Sales|email_a"]; row["azp_view"] != nil || row["Last"] != "Jones" {
 			t.Errorf("the copy of an entity that does not list the view: %v", row)
 		}
@@ -187,7 +188,7 @@ func TestABuildingViewAdoptsNothing(t *testing.T) {
 		}
 		older = func(h *hire) error { h.Age++; return nil }
 		both(full)
-		harness.NoError(t, verify(ctx, client, other, everyView, nil))
+		assert.NoError(t, verify(ctx, client, other, everyView, nil))
 	})
 }
 
@@ -199,11 +200,11 @@ func TestAnEntityThatWasReplacedByHandIsCountedAgainOnlyInItsPartition(t *testin
 		ctx := t.Context()
 		s := newFullStore(t, b, nil)
 		h := jones()
-		harness.Must(s.Insert(ctx, h))(t)
+		assert.Must(s.Insert(ctx, h))(t)
 		h.Age++
 		byHand(t, s.client, h.key(), h.fields())
-		harness.Must(s.Update(ctx, h.key(), func(h *hire) error { h.Age++; return nil }))(t)
-		rows := harness.Must(readTable(ctx, s.client))(t)
+		assert.Must(s.Update(ctx, h.key(), func(h *hire) error { h.Age++; return nil }))(t)
+		rows := assert.Must(readTable(ctx, s.client))(t)
 		if here, all := rows["Sales|department"], rows["company|all"]; here["Count"] != 2.0 || all["Count"] != "1" || all["Years"] != "36" {
 			t.Errorf("in the partition %v, elsewhere %v", here, all)
 		}
@@ -219,7 +220,7 @@ func TestACopyOfAnotherEntityIsNotAdoptedBecauseItIsEqual(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for name, v := range map[string]patterns.View[hire]{"local": slim, "remote": byBadge()} {
 			ctx, client := t.Context(), b.Table(t)
-			s := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{v}, Outbox: &harness.OutboxQueue{}}))(t)
+			s := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{v}, Outbox: &harness.OutboxQueue{}}))(t)
 			ann, other := jones(), jones()
 			other.ID = "2"
 			byHand(t, client, ann.key(), ann.fields())
@@ -234,8 +235,8 @@ func TestACopyOfAnotherEntityIsNotAdoptedBecauseItIsEqual(t *testing.T) {
 			if !errors.As(err, new(*patterns.DuplicateError)) {
 				t.Errorf("%s: %v", name, err)
 			}
-			harness.Must(s.Update(ctx, ann.key(), func(h *hire) error { h.Age++; return nil }))(t)
-			rows := harness.Must(readTable(ctx, client))(t)
+			assert.Must(s.Update(ctx, ann.key(), func(h *hire) error { h.Age++; return nil }))(t)
+			rows := assert.Must(readTable(ctx, client))(t)
 			if got := rows[at.Partition+"|"+at.Row]; got["azp_rk"] != ann.key().Row {
 				t.Errorf("%s: %v", name, got)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -50,12 +51,12 @@ func swapEmails(ctx context.Context, s *patterns.Store[hire]) error {
 func TestABatchWithCopiesInThePartitionIsOneTransaction(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, ctx := b.Table(t), t.Context()
-		s := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{byEmail()}}))(t)
+		s := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{byEmail()}}))(t)
 		check := func(n int, err error) {
 			t.Helper()
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			b.WantRequestCount(t, n)
-			harness.NoError(t, verify(ctx, client, nil, []string{"byEmail"}, nil))
+			assert.NoError(t, verify(ctx, client, nil, []string{"byEmail"}, nil))
 			b.ResetRequests()
 		}
 		_, err := s.Batch().Commit(ctx)
@@ -65,7 +66,7 @@ func TestABatchWithCopiesInThePartitionIsOneTransaction(t *testing.T) {
 
 		// A value passes to a new entity in the transaction that deletes its owner, and
 		// three pass around in a ring.
-		zero := harness.Must(s.Get(ctx, people(1)[0].key()))(t)
+		zero := assert.Must(s.Get(ctx, people(1)[0].key()))(t)
 		b.ResetRequests()
 		four := &hire{Dept: "Sales", ID: "4", Email: zero.Value.Email}
 		items, err := s.Batch().Insert(four).DeleteItem(zero).Commit(ctx)
@@ -80,11 +81,11 @@ func TestABatchWithCopiesInThePartitionIsOneTransaction(t *testing.T) {
 		_, err = ring.Commit(ctx)
 		check(4, err)
 		_, err = ring.Commit(ctx)
-		harness.WantError(t, err, patterns.ErrCommitted)
+		assert.WantError(t, err, patterns.ErrCommitted)
 
 		// What does not exist cannot be deleted.
 		_, err = s.Batch().Delete(people(1)[0].key()).Put(&hire{Dept: "Sales", ID: "5"}).Commit(ctx)
-		harness.WantError(t, err, patterns.ErrNotFound)
+		assert.WantError(t, err, patterns.ErrNotFound)
 		check(2, nil)
 	})
 }
@@ -92,12 +93,12 @@ func TestABatchWithCopiesInThePartitionIsOneTransaction(t *testing.T) {
 func TestEntitiesOfABatchShareListsAndCounters(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, ctx := b.Table(t), t.Context()
-		s := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: localViews()}))(t)
+		s := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: localViews()}))(t)
 		check := func(n int, err error) {
 			t.Helper()
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			b.WantRequestCount(t, n)
-			harness.NoError(t, verify(ctx, client, nil, viewsHere, nil))
+			assert.NoError(t, verify(ctx, client, nil, viewsHere, nil))
 			b.ResetRequests()
 		}
 		hires := people(4)
@@ -130,11 +131,11 @@ func TestABatchWithRemoteRowsPutsOneMessage(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFullStore(t, b, func(_ context.Context, _ keys.Key, err error) { t.Errorf("pending: %v", err) })
 		ctx, puts := t.Context(), 0
-		counted := harness.Must(newHires(s.client, patterns.StoreOptions[hire]{Views: allViews(s.other), Outbox: putCounter{s.queue, &puts}}))(t)
+		counted := assert.Must(newHires(s.client, patterns.StoreOptions[hire]{Views: allViews(s.other), Outbox: putCounter{s.queue, &puts}}))(t)
 		check := func(err error) {
 			t.Helper()
-			harness.NoError(t, err)
-			harness.NoError(t, verify(ctx, s.client, s.other, everyView, nil))
+			assert.NoError(t, err)
+			assert.NoError(t, verify(ctx, s.client, s.other, everyView, nil))
 			if puts != 1 || s.queue.Len() != 0 {
 				t.Errorf("%d messages were put, %d remain", puts, s.queue.Len())
 			}
@@ -165,8 +166,8 @@ func (q putCounter) Put(ctx context.Context, m patterns.OutboxMessage, after tim
 func TestRequestsOfABatchWithRemoteRows(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client, other, queue := b.Table(t), b.Table(t), &harness.OutboxQueue{}
-		s := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{byBadge(), byName(other)}, Outbox: queue}))(t)
-		harness.NoError(t, insertAll(t.Context(), s, people(10)))
+		s := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{byBadge(), byName(other)}, Outbox: queue}))(t)
+		assert.NoError(t, insertAll(t.Context(), s, people(10)))
 		// Reservations; the transaction; the rows in both tables; the check that each
 		// entity is unchanged; the delete of all outbox rows.
 		b.WantRequests(t, map[string]int{"Table.Insert": 10 + 10, "Table.Batch": 2, "Table.Replace": 10, "Table.Get": 10})
@@ -177,11 +178,11 @@ func TestABatchIsAppliedAsAWholeOrNotAtAll(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := newFullStore(t, b, nil), t.Context()
 		hires := people(6)
-		harness.NoError(t, insertAll(ctx, s.Store, hires[:3]))
-		stale := harness.Must(s.Get(ctx, hires[2].key()))(t)
+		assert.NoError(t, insertAll(ctx, s.Store, hires[:3]))
+		stale := assert.Must(s.Get(ctx, hires[2].key()))(t)
 		_, err := s.Update(ctx, stale.Key, func(h *hire) error { h.Age++; return nil })
-		harness.NoError(t, err)
-		before := harness.Must(readTable(ctx, s.client))(t)
+		assert.NoError(t, err)
+		before := assert.Must(readTable(ctx, s.client))(t)
 		mine := errors.New("mine")
 		taken := func(edit func(h *hire)) *hire {
 			h := &hire{Dept: "Sales", ID: "7", Name: "Zoe"}
@@ -224,24 +225,20 @@ func TestABatchIsAppliedAsAWholeOrNotAtAll(t *testing.T) {
 				t.Errorf("%s: got %v, index %+v", name, err, failed)
 			}
 		}
-		after := harness.Must(readTable(ctx, s.client))(t)
-		if fmt.Sprint(before) != fmt.Sprint(after) {
-			t.Errorf("before %v\nafter %v", before, after)
-		}
-		harness.NoError(t, verify(ctx, s.client, s.other, everyView, nil))
-		if s.queue.Len() != 0 {
-			t.Errorf("%d messages remain", s.queue.Len())
-		}
+		after := assert.Must(readTable(ctx, s.client))(t)
+		assert.Equal(t, fmt.Sprint(before), fmt.Sprint(after), "before", before, "after", after)
+		assert.NoError(t, verify(ctx, s.client, s.other, everyView, nil))
+		assert.Equal(t, s.queue.Len(), 0, "messages remain")
 		_, err = new(patterns.StoreBatch[hire]).Delete(hires[0].key()).Commit(ctx)
-		harness.WantError(t, err, patterns.ErrNil)
+		assert.WantError(t, err, patterns.ErrNil)
 	})
 }
 
 func TestABatchThatIsTooLargeIsRefusedWithItsPlan(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client, ctx := b.Table(t), t.Context()
-		s := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{byEmail()}}))(t)
-		harness.NoError(t, insertAll(ctx, s, people(50)))
+		s := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{byEmail()}}))(t)
+		assert.NoError(t, insertAll(ctx, s, people(50)))
 		b.ResetRequests()
 		err := insertAll(ctx, s, people(51))
 		var plan *patterns.PlanError
@@ -254,7 +251,7 @@ func TestABatchThatIsTooLargeIsRefusedWithItsPlan(t *testing.T) {
 			puts.Put(h)
 		}
 		_, err = puts.Commit(ctx)
-		harness.WantError(t, err, patterns.ErrTooLarge)
+		assert.WantError(t, err, patterns.ErrTooLarge)
 		b.WantRequestCount(t, 0)
 	})
 }
@@ -269,7 +266,7 @@ func TestABatchRefusesAnEntityThatAnotherOneMergesInto(t *testing.T) {
 			return []patterns.DerivedRow{patterns.MergeRow(keys.Key{Partition: h.Dept, Row: "id_0"}, patterns.MergeSpec{Add: map[string]any{"Reports": int32(1)}})}, nil
 		})
 		client := b.Table(t)
-		s := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{boss}}))(t)
+		s := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{boss}}))(t)
 		err := insertAll(t.Context(), s, people(2))
 		var failed *patterns.BatchError
 		if !errors.Is(err, patterns.ErrDuplicateRow) || !errors.As(err, &failed) || failed.Index != 1 {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -37,15 +38,15 @@ func TestBulkFillsTransactionsWithEntitiesAndTheirRows(t *testing.T) {
 			{[]patterns.View[hire]{lastHere()}, []string{"lastHere"}, map[string]int{"Table.Batch": 3, "Table.Get": 4}},
 		} {
 			client := b.Table(t)
-			s := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: c.views}))(t)
+			s := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: c.views}))(t)
 			b.ResetRequests()
 			report, err := s.Bulk(ctx, slices.Values(inserts(people(250))), nil)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			if report.Applied != 250 || report.Taken != 250 || report.Failed != 0 || report.Requests != c.requests["Table.Batch"] {
 				t.Errorf("%v: report %+v", c.names, report)
 			}
 			b.WantRequests(t, c.requests)
-			harness.NoError(t, verify(ctx, client, nil, c.names, nil))
+			assert.NoError(t, verify(ctx, client, nil, c.names, nil))
 		}
 	})
 }
@@ -64,11 +65,11 @@ func TestBulkKeepsEveryViewUpToDate(t *testing.T) {
 		ops = append(ops, patterns.UpdateEntity(hires[2].key(), func(h *hire) error { h.Badge, h.Last = "b1", "Smith"; return nil }))
 		ops = append(ops, patterns.PutEntity(&hire{Dept: "Sales", ID: "4", Name: "Zoe", Head: true}))
 		report, err := s.Bulk(ctx, slices.Values(ops), nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		if report.Applied != len(ops) || s.queue.Len() != 0 {
 			t.Errorf("report %+v, %d messages", report, s.queue.Len())
 		}
-		harness.NoError(t, verify(ctx, s.client, s.other, everyView, nil))
+		assert.NoError(t, verify(ctx, s.client, s.other, everyView, nil))
 	})
 }
 
@@ -76,10 +77,10 @@ func TestBulkReportsTheEntityThatFails(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := newFullStore(t, b, nil), t.Context()
 		hires := people(12)
-		harness.NoError(t, insertAll(ctx, s.Store, hires[:3]))
-		stale := harness.Must(s.Get(ctx, hires[2].key()))(t)
+		assert.NoError(t, insertAll(ctx, s.Store, hires[:3]))
+		stale := assert.Must(s.Get(ctx, hires[2].key()))(t)
 		_, err := s.Update(ctx, stale.Key, func(h *hire) error { h.Age++; return nil })
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		mine := errors.New("mine")
 		change := func(*hire) error { return mine }
 		ops := inserts(hires[3:])
@@ -111,17 +112,15 @@ func TestBulkReportsTheEntityThatFails(t *testing.T) {
 				t.Errorf("operation %d (%v): got %v, want %v", f.Index, f.Op, f.Err, want[f.Index])
 			}
 		}
-		harness.NoError(t, verify(ctx, s.client, s.other, everyView, nil))
-		if s.queue.Len() != 0 {
-			t.Errorf("%d messages remain", s.queue.Len())
-		}
+		assert.NoError(t, verify(ctx, s.client, s.other, everyView, nil))
+		assert.Equal(t, s.queue.Len(), 0, "messages remain")
 	})
 }
 
 func TestBulkAppliesOperationsOnOneEntityInOrder(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, ctx := b.Table(t), t.Context()
-		s := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: localViews()}))(t)
+		s := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: localViews()}))(t)
 		h := people(1)[0]
 		var ops []patterns.StoreOp[hire]
 		for i := range 5 {
@@ -134,19 +133,19 @@ func TestBulkAppliesOperationsOnOneEntityInOrder(t *testing.T) {
 			}
 		}
 		report, err := s.Bulk(ctx, slices.Values(ops), &patterns.BulkOptions{Parallel: 3})
-		harness.NoError(t, err)
-		got := harness.Must(s.Get(ctx, h.key()))(t)
+		assert.NoError(t, err)
+		got := assert.Must(s.Get(ctx, h.key()))(t)
 		if got.Value.Email != "x4" || got.Value.Age != h.Age+1 || report.Applied != len(ops) || report.Requests != len(ops) {
 			t.Errorf("%+v after %+v", got.Value, report)
 		}
-		harness.NoError(t, verify(ctx, client, nil, viewsHere, nil))
+		assert.NoError(t, verify(ctx, client, nil, viewsHere, nil))
 	})
 }
 
 func TestBulkStopsWhenItsContextEnds(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
-		s := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: localViews()}))(t)
+		s := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: localViews()}))(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		taken := 0
 		report, err := s.Bulk(ctx, func(yield func(patterns.StoreOp[hire]) bool) {
@@ -164,7 +163,7 @@ func TestBulkStopsWhenItsContextEnds(t *testing.T) {
 		}
 		b.WantRequestCount(t, 0)
 		_, err = s.Bulk(ctx, nil, nil)
-		harness.WantError(t, err, patterns.ErrNil)
+		assert.WantError(t, err, patterns.ErrNil)
 	})
 }
 
@@ -172,7 +171,7 @@ func TestBulkStopsWhenItsContextEnds(t *testing.T) {
 func TestBulkChangesPartitionsConcurrently(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
-		s := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{byEmail()}}))(t)
+		s := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{byEmail()}}))(t)
 		hires := people(40)
 		for i, h := range hires {
 			h.Dept = fmt.Sprint("d", i%20)
@@ -180,7 +179,7 @@ func TestBulkChangesPartitionsConcurrently(t *testing.T) {
 		b.Fault(storagetest.On("Table.Batch").Delay(time.Second))
 		began := time.Now()
 		report, err := s.Bulk(t.Context(), slices.Values(inserts(hires)), &patterns.BulkOptions{Parallel: 10})
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		if took := time.Since(began); took != 2*time.Second || report.Requests != 20 {
 			t.Errorf("%v, report %+v", took, report)
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
@@ -33,16 +34,9 @@ func TestNewStoreNamesTheViewItRefuses(t *testing.T) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	if _, err := patterns.NewStore[hire](nil, &patterns.StoreOptions[hire]{}); !errors.Is(err, patterns.ErrNil) {
-		t.Errorf("no table: %v", err)
-	}
-	keyless, err := patterns.NewTable(client, &patterns.TableOptions[hire]{Keyless: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := patterns.NewStore(keyless, &patterns.StoreOptions[hire]{}); !errors.Is(err, patterns.ErrBadKey) {
-		t.Errorf("a keyless table: %v", err)
-	}
+	assert.WantError(t, assert.ErrorOf(patterns.NewStore[hire](nil, &patterns.StoreOptions[hire]{})), patterns.ErrNil, "no table")
+	keyless := assert.Must(patterns.NewTable(client, &patterns.TableOptions[hire]{Keyless: true}))(t)
+	assert.WantError(t, assert.ErrorOf(patterns.NewStore(keyless, &patterns.StoreOptions[hire]{})), patterns.ErrBadKey, "a keyless table")
 }
 
 // deadView is a View whose nil pointer panics.
@@ -72,9 +66,7 @@ func TestARefusedOperationSendsNothing(t *testing.T) {
 			`more than 100 operations`:                                            many,
 		} {
 			s, err := newHires(b.Table(t), patterns.StoreOptions[hire]{Views: []patterns.View[hire]{patterns.NewView("v", patterns.Shape{}, rows)}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			_, err = s.Insert(t.Context(), jones())
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "jonesj") {
 				t.Errorf("got %v, want %q", err, want)
@@ -108,9 +100,7 @@ func wantTooLarge(t *testing.T, b *harness.Backend, rows int, reason string, err
 	if !errors.As(err, &plan) || !errors.Is(err, patterns.ErrTooLarge) || !strings.Contains(err.Error(), reason) {
 		t.Fatalf("got %v, want a plan refused because of %s", err, reason)
 	}
-	if !strings.Contains(plan.Plan.String(), fmt.Sprintf("transaction of %d rows", rows)) {
-		t.Errorf("the plan is not of %d rows:\n%v", rows, plan.Plan)
-	}
+	assert.Contains(t, plan.Plan.String(), fmt.Sprintf("transaction of %d rows", rows), "the plan is not of", rows, "rows", plan.Plan)
 	b.WantRequestCount(t, 0)
 }
 
@@ -120,9 +110,7 @@ func TestATransactionOfMoreThan4MiBIsRefusedWithThePlan(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		n := 40
 		s, err := newHires(b.Table(t), patterns.StoreOptions[hire]{Views: []patterns.View[hire]{copies(&n)}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		long := strings.Repeat("x", 30_000)
 		h := &hire{Dept: "Sales", ID: "1", Name: long, Badge: long, Last: long}
 		var sent, before int64
@@ -150,20 +138,12 @@ func TestTheOutboxRowCountsAsAnOperation(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		n, q := 99, &harness.OutboxQueue{}
 		s, err := newHires(b.Table(t), patterns.StoreOptions[hire]{Views: []patterns.View[hire]{copies(&n), byBadge()}, Outbox: q})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Insert(t.Context(), withBadge("")); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Delete(t.Context(), jones().key()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(s.Insert(t.Context(), withBadge(""))))
+		assert.NoError(t, s.Delete(t.Context(), jones().key()))
 		b.ResetRequests()
 		_, err = s.Insert(t.Context(), withBadge("B7"))
 		wantTooLarge(t, b, 101, "100 operations", err)
-		if q.Len() != 0 {
-			t.Errorf("%d messages remain", q.Len())
-		}
+		assert.Equal(t, q.Len(), 0, "messages remain")
 	})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -93,14 +94,10 @@ func TestADeletedCounterIsCountedAgain(t *testing.T) {
 			for what, next := range next {
 				client := b.Table(t)
 				s, err := newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{company(), branches()}, Outbox: &harness.OutboxQueue{}})
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, err)
 				check := func(when string, err error) {
 					t.Helper()
-					if err != nil {
-						t.Fatalf("%s, %s, %s: %v", how, what, when, err)
-					}
+					assert.NoError(t, err, how, what, when)
 				}
 				_, err = client.AddEntity(ctx, row("Marketing"), nil)
 				check("before", err)
@@ -118,9 +115,7 @@ func TestADeletedCounterIsCountedAgain(t *testing.T) {
 				}
 				have, want, err := counts(ctx, client)
 				check("after", err)
-				if have != want {
-					t.Errorf("%s, %s: counters %s, want %s", how, what, have, want)
-				}
+				assert.Equal(t, have, want, how, what, "counters")
 			}
 		}
 	})
@@ -132,10 +127,7 @@ func TestADeletedCounterIsCountedAgain(t *testing.T) {
 func TestACountMadeDuringADeleteIsUndone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
-		c, err := newCluster(ctx, []string{"company"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := assert.Must(newCluster(ctx, []string{"company"}))(t)
 		a, err1 := c.start(&process{})
 		b, err2 := c.start(&process{})
 		found, counted := make(chan bool), make(chan bool)
@@ -165,9 +157,7 @@ func TestACountMadeDuringADeleteIsUndone(t *testing.T) {
 			}
 		}
 		_, inserted := a.Insert(ctx, jones())
-		if err := errors.Join(err1, err2, inserted, deleted, c.recover(ctx), c.clean(ctx)); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, errors.Join(err1, err2, inserted, deleted, c.recover(ctx), c.clean(ctx)), nil)
 	})
 }
 
@@ -200,7 +190,5 @@ func TestAMarkOfALaterCountIsKept(t *testing.T) {
 		}
 		return errors.Join(err1, err2, err3, err4, err5, err6, c.recover(ctx), c.clean(ctx))
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, err, nil)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -137,22 +138,22 @@ func TestACrashOfABatchIsRepaired(t *testing.T) {
 		},
 		func(t *testing.T, account *storagetest.Account) {
 			c, s, err := open(account)
-			harness.NoError(t, err)
-			harness.NoError(t, inPartition(t.Context(), c))
+			assert.NoError(t, err)
+			assert.NoError(t, inPartition(t.Context(), c))
 			if queue.Len() == 0 { // a reservation may have been faster than the message, but no transaction
-				harness.NoError(t, c.consistent(t.Context()))
+				assert.NoError(t, c.consistent(t.Context()))
 				time.Sleep(3 * testGrace)
 				report, err := s.Sweep(t.Context(), nil)
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				if len(report.Failures) > 0 || report.Drained > 0 {
 					t.Errorf("%+v", report)
 				}
 			}
 			for queue.Len() != 0 {
 				time.Sleep(time.Minute)
-				harness.NoError(t, queue.Work(t.Context(), s.Handle))
+				assert.NoError(t, queue.Work(t.Context(), s.Handle))
 			}
-			harness.NoError(t, c.clean(t.Context()))
+			assert.NoError(t, c.clean(t.Context()))
 		})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -94,9 +95,7 @@ func TestADeletedCounterIsRightAfterConcurrentChanges(t *testing.T) {
 			}
 			return errors.Join(err, counted(ctx, c.own))
 		})
-		if err != nil {
-			t.Errorf("the deleter pauses %v: %v", deleterPauses, err)
-		}
+		assert.Equal(t, err, nil, "the deleter pauses", deleterPauses)
 	}
 }
 
@@ -116,7 +115,5 @@ func TestALateFirstCountChangesNothing(t *testing.T) {
 		_, err6 := c.own.DeleteEntity(ctx, "company", "all", nil)
 		return errors.Join(err1, err2, err3, err4, err5, err6, c.arrive(), c.recover(ctx), p.Repair(ctx, smith().key()), counted(ctx, c.own))
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, err, nil)
 }

@@ -3,6 +3,7 @@ package outbox_test
 import (
 	"context"
 	"errors"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -44,9 +45,7 @@ func TestALateWriteIsUndone(t *testing.T) {
 		_, err = a.Insert(ctx, h)
 		return errors.Join(err, done(), c.recover(ctx), c.clean(ctx))
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, err, nil)
 }
 
 // The worker receives the message after the expiry.
@@ -154,9 +153,7 @@ func lateWorker(t *testing.T, lost bool) {
 		<-dead
 		return errors.Join(err1, err2, err3, err4, err5, c.recover(ctx), c.clean(ctx))
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, err, nil)
 }
 
 // Two workers receive the last message of an operation.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -126,7 +127,7 @@ func TestExplainPredictsTheRequestsOfEveryOperation(t *testing.T) {
 					requests := len(b.Requests()) + int(queue.requests.Load())
 					switch {
 					case planned != nil:
-						harness.WantError(t, err, planned.(interface{ Unwrap() error }).Unwrap())
+						assert.WantError(t, err, planned.(interface{ Unwrap() error }).Unwrap())
 					case err != nil:
 						t.Errorf("%s: %v", what, err)
 					case requests != plan.Requests:
@@ -146,15 +147,15 @@ func TestExplainWithoutTheStoredVersion(t *testing.T) {
 				c := explainedOps[name]
 				s, queue, item := storedHire(t, b, []string{view}, false)
 				plan, err := s.Explain(c.op(item, now))
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				queue.requests.Store(0)
-				harness.NoError(t, c.do(t.Context(), s, item, now))
+				assert.NoError(t, c.do(t.Context(), s, item, now))
 				if requests := len(b.Requests()) + int(queue.requests.Load()); requests != plan.Requests {
 					t.Errorf("%s with %v: %d requests\n%v\n%v", name, view, requests, plan, b.Requests())
 				}
 			}
 			s, _, item := storedHire(t, b, []string{view}, false)
-			harness.WantError(t, harness.ErrorOf(s.Explain(updateOf(item, now))), patterns.ErrNil)
+			assert.WantError(t, assert.ErrorOf(s.Explain(updateOf(item, now))), patterns.ErrNil)
 		}
 	})
 }
@@ -165,15 +166,15 @@ func storedHire(t *testing.T, b *harness.Backend, views []string, missing bool) 
 	t.Helper()
 	queue := &countingQueue{}
 	s, err := newHires(b.Table(t), patterns.StoreOptions[hire]{Views: someViews(b.Table(t), views), Outbox: queue})
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	for _, last := range []string{"Jones", "Smith"} {
 		_, err := s.Insert(t.Context(), &hire{Dept: "Sales", ID: "other" + last, Last: last})
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 	}
 	item := patterns.Item[hire]{Value: *jones(), Key: jones().key(), ETag: `W/"x"`}
 	if !missing {
 		item, err = s.Insert(t.Context(), jones())
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 	}
 	b.ResetRequests()
 	return s, queue, item

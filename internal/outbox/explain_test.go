@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -27,9 +28,7 @@ func TestExplainPredictsTheNumberOfRequestsAndOfRoundTrips(t *testing.T) {
 			now = nil
 		}
 		follow, parallel := patterns.Follow(chance.IntN(2)), []int{0, 1, 2, 3}[chance.IntN(4)]
-		if err := inVirtualTime(t, func(ctx context.Context) error { return explained(ctx, was, now, follow, parallel) }); err != nil {
-			t.Errorf("seed %d: %v", seed, err)
-		}
+		assert.Equal(t, inVirtualTime(t, func(ctx context.Context) error { return explained(ctx, was, now, follow, parallel) }), nil, "seed", seed)
 	}
 }
 
@@ -81,19 +80,13 @@ func explained(ctx context.Context, was, now *hire, follow patterns.Follow, para
 }
 
 func TestExplainPrintsKeysOnlyWithPlusV(t *testing.T) {
-	s, err := newHires(storagetest.New(t).Tables().NewClient("hires"), patterns.StoreOptions[hire]{Views: localViews()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(newHires(storagetest.New(t).Tables().NewClient("hires"), patterns.StoreOptions[hire]{Views: localViews()}))(t)
 	stored := patterns.Item[hire]{Value: *jones(), Key: jones().key(), ETag: `W/"x"`}
 	for _, op := range []patterns.StoreOp[hire]{
 		patterns.InsertEntity(jones()), patterns.PutEntity(jones()),
 		patterns.PutEntity(jones()).Was(stored), patterns.DeleteEntity[hire](jones().key()),
 	} {
-		plan, err := s.Explain(op)
-		if err != nil {
-			t.Fatal(err)
-		}
+		plan := assert.Must(s.Explain(op))(t)
 		if text := fmt.Sprint(plan); strings.Contains(text, "000223") || strings.Contains(text, "contoso") {
 			t.Errorf("keys in\n%s", text)
 		}
@@ -102,9 +95,7 @@ func TestExplainPrintsKeysOnlyWithPlusV(t *testing.T) {
 		if text := log.String(); strings.Contains(text, "000223") || !strings.Contains(text, "transaction") {
 			t.Errorf("logged\n%s", text)
 		}
-		if text := fmt.Sprintf("%+v", plan); !strings.Contains(text, "000223") {
-			t.Errorf("no keys in\n%s", text)
-		}
+		assert.Contains(t, fmt.Sprintf("%+v", plan), "000223", "no keys in")
 	}
 }
 
@@ -116,30 +107,18 @@ func TestExplainCombinesEqualSteps(t *testing.T) {
 		return rows, nil
 	})
 	s, err := newHires(storagetest.New(t).Tables().NewClient("hires"), patterns.StoreOptions[hire]{Views: []patterns.View[hire]{many}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	_, err = s.Insert(t.Context(), jones())
 	if !errors.Is(err, patterns.ErrTooLarge) || !strings.HasSuffix(fmt.Sprint(err), "insert primary\n             insert copy of many, 120 times\n") {
 		t.Errorf("%v", err)
 	}
-	plan, err := s.Explain(patterns.InsertEntity(jones()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := strings.Count(fmt.Sprintf("%+v", plan), "insert copy of many at "); n != 120 {
-		t.Errorf("%d rows with their keys", n)
-	}
+	plan := assert.Must(s.Explain(patterns.InsertEntity(jones())))(t)
+	assert.Equal(t, strings.Count(fmt.Sprintf("%+v", plan), "insert copy of many at "), 120, "rows with their keys")
 }
 
 func TestExplainRefusesAChangeOfKey(t *testing.T) {
-	s, err := newHires(storagetest.New(t).Tables().NewClient("hires"), patterns.StoreOptions[hire]{Views: localViews()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(newHires(storagetest.New(t).Tables().NewClient("hires"), patterns.StoreOptions[hire]{Views: localViews()}))(t)
 	other := jones()
 	other.Dept = "Marketing"
-	if _, err := s.ExplainChange(jones(), other); !errors.Is(err, patterns.ErrKeyChanged) {
-		t.Errorf("%v", err)
-	}
+	assert.WantError(t, assert.ErrorOf(s.ExplainChange(jones(), other)), patterns.ErrKeyChanged)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -39,9 +40,7 @@ func TestABatchThatDeletesAnAbsentEntityIsRefused(t *testing.T) {
 			t.Errorf("%d requests", n)
 		}
 		_, err = a.Batch().Delete(y.key()).Commit(r.ctx)
-		if !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("one operation: got %v", err)
-		}
+		assert.WantError(t, err, patterns.ErrNotFound, "one operation")
 		r.must(a.Delete(r.ctx, y.key()))
 		report, err := a.Bulk(r.ctx, slices.Values([]patterns.StoreOp[hire]{
 			patterns.DeleteEntity[hire](y.key()), patterns.InsertEntity(x), patterns.DeleteEntity[hire](x.key()),

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -56,9 +57,7 @@ func TestALostReplyToAnyRequestDoesNotChangeTheResult(t *testing.T) {
 				}
 				return errors.Join(c.recover(ctx), c.clean(ctx))
 			})
-			if err != nil {
-				t.Errorf("%s, reply %d lost: %v", name, at, err)
-			}
+			assert.Equal(t, err, nil, name, "reply", at, "lost")
 		}
 	}
 	t.Logf("%d lost replies", points)
@@ -116,7 +115,5 @@ func TestAWriteThatMayBeAppliedIsNotAConflict(t *testing.T) {
 		}
 		return errors.Join(err, inPartition(ctx, c))
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, err, nil)
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -116,7 +117,5 @@ func TestARepairReportsADuplicateThatTwoEntitiesImply(t *testing.T) {
 		}
 		return errors.Join(err1, err2)
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, err, nil)
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -125,9 +126,7 @@ func TestAUniqueRowIsNeverFreeWhileItsPrimaryNeedsIt(t *testing.T) {
 		err = badge(a, "B8")
 		return errors.Join(err, done(), c.recover(ctx), c.clean(ctx))
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, err, nil)
 }
 
 // Two entities use one key in different views.
@@ -152,39 +151,26 @@ func TestTwoViewsOfOneKeySpaceAreUniqueTogether(t *testing.T) {
 			"in the partition": {local, spare(func(h *hire) string { return h.Dept })},
 		} {
 			client := b.Table(t)
-			s, err := newHires(client, patterns.StoreOptions[hire]{Views: views, Outbox: &harness.OutboxQueue{}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := s.Insert(t.Context(), &hire{Dept: "Sales", ID: "1", Badge: "B7"}); err != nil {
-				t.Fatal(err)
-			}
+			s := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: views, Outbox: &harness.OutboxQueue{}}))(t)
+			assert.NoError(t, assert.ErrorOf(s.Insert(t.Context(), &hire{Dept: "Sales", ID: "1", Badge: "B7"})))
 			before, err := readTable(t.Context(), client)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			_, err = s.Insert(t.Context(), &hire{Dept: "Sales", ID: "2", Badge: "B8", Last: "B7"})
 			var dup *patterns.DuplicateError
 			if !errors.As(err, &dup) || dup.View != "bySpare" {
 				t.Errorf("%s: got %v, want a duplicate in bySpare", what, err)
 			}
 			after, err := readTable(t.Context(), client)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			for key, p := range after {
-				if show(p) != show(before[key]) {
-					t.Errorf("%s: %s became %s", what, key, show(p))
-				}
+				assert.Equal(t, show(p), show(before[key]), what, key, "became")
 			}
 			// The row moves from one view of an entity to the other.
 			_, err = s.Update(t.Context(), keys.Key{Partition: "Sales", Row: "id_1"}, func(h *hire) error {
 				h.Badge, h.Last = h.Last, h.Badge
 				return nil
 			})
-			if err != nil {
-				t.Error(err)
-			}
+			assert.Equal(t, err, nil)
 			if after, err = readTable(t.Context(), client); err != nil {
 				t.Fatal(err)
 			}
@@ -204,46 +190,22 @@ func TestRowsOfOtherEntitiesAreNotChanged(t *testing.T) {
 		s := newFullStore(t, b, nil)
 		client, other := s.client, s.other
 		ctx := t.Context()
-		anything, err := patterns.NewTable(client, &patterns.TableOptions[struct{ What string }]{Keyless: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		anything := assert.Must(patterns.NewTable(client, &patterns.TableOptions[struct{ What string }]{Keyless: true}))(t)
 		for _, key := range []keys.Key{{Partition: "Sales", Row: "email_jonesj@contoso.com"}, {Partition: "badge", Row: "B7"}, {Partition: "Sales", Row: "last_Jones"}} {
-			_, err := anything.Do(ctx, patterns.InsertOp(&struct{ What string }{"mine"}).At(key))
-			if err != nil {
-				t.Fatal(err)
-			}
-			before, err := readTable(ctx, client)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(anything.Do(ctx, patterns.InsertOp(&struct{ What string }{"mine"}).At(key))))
+			before := assert.Must(readTable(ctx, client))(t)
 			if _, err := s.Insert(ctx, jones()); !errors.As(err, new(*patterns.DuplicateError)) {
 				t.Errorf("a row at %v: %v", key, err)
 			}
-			after, err := readTable(ctx, client)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(after) != len(before) {
-				t.Errorf("a row at %v: %v became %v", key, before, after)
-			}
-			if err := anything.Delete(ctx, key, ""); err != nil {
-				t.Fatal(err)
-			}
+			after := assert.Must(readTable(ctx, client))(t)
+			assert.Equal(t, len(after), len(before), "a row at", key, before, "became", after)
+			assert.NoError(t, anything.Delete(ctx, key, ""))
 		}
 		// A copy is not mistaken for an entity.
-		if _, err := s.Insert(ctx, jones()); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.Delete(ctx, keys.Key{Partition: "Sales", Row: "email_jonesj@contoso.com"}); !errors.Is(err, patterns.ErrBadKey) {
-			t.Errorf("delete of a copy: %v", err)
-		}
-		if err := s.Delete(ctx, keys.Key{Partition: "Sales", Row: "~azp_outbox_x"}); !errors.Is(err, patterns.ErrBadKey) {
-			t.Errorf("delete of an outbox row: %v", err)
-		}
-		if err := verify(ctx, client, other, everyView, nil); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, assert.ErrorOf(s.Insert(ctx, jones())))
+		assert.WantError(t, s.Delete(ctx, keys.Key{Partition: "Sales", Row: "email_jonesj@contoso.com"}), patterns.ErrBadKey, "delete of a copy")
+		assert.WantError(t, s.Delete(ctx, keys.Key{Partition: "Sales", Row: "~azp_outbox_x"}), patterns.ErrBadKey, "delete of an outbox row")
+		assert.Equal(t, verify(ctx, client, other, everyView, nil), nil)
 	})
 }
 
@@ -252,9 +214,7 @@ func TestACopyWhoseRowIsTakenStaysPending(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		var pending []error
 		s := newFullStore(t, b, func(_ context.Context, key keys.Key, err error) {
-			if key != jones().key() {
-				t.Errorf("pending: %v", key)
-			}
+			assert.Equal(t, key, jones().key(), "pending")
 			pending = append(pending, err)
 		})
 		client, other, q := s.client, s.other, s.queue
@@ -267,9 +227,9 @@ func TestACopyWhoseRowIsTakenStaysPending(t *testing.T) {
 			}
 		}
 		_, err := other.AddEntity(ctx, fmt.Appendf(nil, `{"PartitionKey":%q,"RowKey":%q,"What":"mine"}`, at.Partition, at.Row), nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		_, err = s.Insert(ctx, jones())
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		if len(pending) != 1 || q.Len() != 1 {
 			t.Fatalf("pending: %v; %d messages", pending, q.Len())
 		}
@@ -277,17 +237,15 @@ func TestACopyWhoseRowIsTakenStaysPending(t *testing.T) {
 		_, err = s.Handle(ctx, q.Message(0))
 		taken(err)
 		rows, err := readTable(ctx, other)
-		harness.NoError(t, err)
-		if got := show(rows[at.Partition+"|"+at.Row]); got != `{"What":"mine"}` {
-			t.Errorf("the foreign row became %s", got)
-		}
-		harness.NoError(t, verify(ctx, client, other, everyView, func(table, key string) bool { // all other rows are correct
+		assert.NoError(t, err)
+		assert.Equal(t, show(rows[at.Partition+"|"+at.Row]), `{"What":"mine"}`, "the foreign row became")
+		assert.NoError(t, verify(ctx, client, other, everyView, func(table, key string) bool { // all other rows are correct
 			return table == "other" && key == at.Partition+"|"+at.Row || strings.Contains(key, "~azp_outbox_")
 		}))
 		_, err = other.DeleteEntity(ctx, at.Partition, at.Row, nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		_, err = s.Handle(ctx, q.Message(0))
-		harness.NoError(t, err)
-		harness.NoError(t, verify(ctx, client, other, everyView, func(_, key string) bool { return strings.Contains(key, "~azp_outbox_") }))
+		assert.NoError(t, err)
+		assert.NoError(t, verify(ctx, client, other, everyView, func(_, key string) bool { return strings.Contains(key, "~azp_outbox_") }))
 	})
 }

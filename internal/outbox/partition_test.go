@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -28,9 +29,7 @@ func testRaceInPartition(t *testing.T, body func(r *race), views ...string) {
 		r.must(inPartition(ctx, c))
 		return errors.Join(r.errs...)
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, err, nil)
 }
 
 // The replies to the transaction are lost.
@@ -47,9 +46,7 @@ func TestAnUpdateWithinThePartitionIsAppliedOnce(t *testing.T) {
 			return sent.Load() == 1
 		}
 		_, err = a.Update(r.ctx, jones().key(), func(h *hire) error { h.Age, h.Email = h.Age+1, "new"; return nil })
-		if !errors.Is(err, patterns.ErrOutcomeUnknown) {
-			t.Errorf("got %v", err)
-		}
+		assert.WantError(t, err, patterns.ErrOutcomeUnknown)
 		item, err := r.process().Get(r.ctx, jones().key())
 		r.must(err)
 		if sent.Load() != 2 || item.Value.Age != jones().Age+1 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -35,9 +36,7 @@ func testRace(t *testing.T, body func(r *race)) {
 		r.must(verify(ctx, c.own, c.other, c.views, nil)) // and no record remains
 		return errors.Join(r.errs...)
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, err, nil)
 }
 
 func (r *race) must(err error) {
@@ -234,9 +233,7 @@ func TestAnOperationThatIsFencedEarlyStartsOver(t *testing.T) {
 		b.inside(1, func() { r.handle(0) })
 		_, err := b.Insert(r.ctx, withBadge("B7"))
 		r.must(err)
-		if transactions != 2 {
-			t.Errorf("%d transactions", transactions)
-		}
+		assert.Equal(t, transactions, 2, "transactions")
 	})
 }
 
@@ -252,12 +249,8 @@ func TestAnOperationOfUnknownOutcomeKeepsItsReservations(t *testing.T) {
 			return sent.Load() && !strings.Contains(path, "'badge'")
 		}
 		_, err := b.Insert(r.ctx, withBadge("B7"))
-		if !errors.Is(err, patterns.ErrOutcomeUnknown) {
-			t.Errorf("got %v", err)
-		}
-		if r.queue.Len() != 1 {
-			t.Errorf("%d messages remain", r.queue.Len())
-		}
+		assert.WantError(t, err, patterns.ErrOutcomeUnknown)
+		assert.Equal(t, r.queue.Len(), 1, "messages remain")
 		_, err = q.Insert(r.ctx, rival())
 		r.refused("another entity", err)
 	})

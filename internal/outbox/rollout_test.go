@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -133,9 +134,9 @@ func TestABuildingViewIsKeptUpToDateAndNotAdded(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx, client := t.Context(), b.Table(t)
 		views := []patterns.View[hire]{emails("", asIs)}
-		old := harness.Must(newHires(client, patterns.StoreOptions[hire]{}))(t)
-		building := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: views, Building: []string{"emails"}}))(t)
-		full := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: views}))(t)
+		old := assert.Must(newHires(client, patterns.StoreOptions[hire]{}))(t)
+		building := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: views, Building: []string{"emails"}}))(t)
+		full := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: views}))(t)
 		h := jones()
 		email := func(to string) func(*hire) error {
 			return func(h *hire) error { h.Email = to; return nil }
@@ -143,25 +144,23 @@ func TestABuildingViewIsKeptUpToDateAndNotAdded(t *testing.T) {
 		wantCopies := func(emails ...string) {
 			t.Helper()
 			rows, err := readTable(ctx, client)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			for _, e := range emails {
 				if rows["Sales|mail_"+e] == nil {
 					t.Errorf("no copy for %s", e)
 				}
 			}
-			if len(rows) != 1+len(emails) {
-				t.Errorf("%v", rows)
-			}
+			assert.Equal(t, len(rows), 1+len(emails), rows)
 		}
 		_, err := building.Insert(ctx, h)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		b.ResetRequests()
 		_, err1 := building.Update(ctx, h.key(), email("a"))
 		b.WantRequestCount(t, 2)
 		_, err2 := old.Update(ctx, h.key(), email("b"))
 		err3 := building.Repair(ctx, h.key())
 		err4 := building.Repair(ctx, h.key(), patterns.RowRef{View: "emails", Partition: h.Dept, Row: "mail_b"})
-		harness.NoError(t, errors.Join(err1, err2, err3, err4))
+		assert.NoError(t, errors.Join(err1, err2, err3, err4))
 		wantCopies()
 
 		_, err1 = full.Update(ctx, h.key(), email("c"))
@@ -173,9 +172,9 @@ func TestABuildingViewIsKeptUpToDateAndNotAdded(t *testing.T) {
 		_, err3 = full.Update(ctx, h.key(), email("e"))
 		wantCopies("e")
 		err4 = building.Delete(ctx, h.key())
-		harness.NoError(t, errors.Join(err1, err2, err3, err4))
+		assert.NoError(t, errors.Join(err1, err2, err3, err4))
 		rows, err := readTable(ctx, client)
-		if harness.NoError(t, err); len(rows) > 0 {
+		if assert.NoError(t, err); len(rows) > 0 {
 			t.Errorf("%v", rows)
 		}
 	})
@@ -185,13 +184,13 @@ func TestAChangeRemovesTheRowsOfARetiredViewThatTheStoreHas(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx, client := t.Context(), b.Table(t)
 		views := []patterns.View[hire]{emails("", asIs), headOf()}
-		full := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: views}))(t)
-		retired := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: views, Retired: []string{"emails", "department"}}))(t)
-		lacks := harness.Must(newHires(client, patterns.StoreOptions[hire]{}))(t)
+		full := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: views}))(t)
+		retired := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: views, Retired: []string{"emails", "department"}}))(t)
+		lacks := assert.Must(newHires(client, patterns.StoreOptions[hire]{}))(t)
 		h, other := jones(), &hire{Dept: "Sales", ID: "1", Email: "other", Head: true}
 		for _, h := range []*hire{h, other} {
 			_, err := full.Insert(ctx, h)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 		}
 		change := func(h *hire) error { h.Age++; return nil }
 		_, err1 := retired.Update(ctx, h.key(), change)
@@ -200,7 +199,7 @@ func TestAChangeRemovesTheRowsOfARetiredViewThatTheStoreHas(t *testing.T) {
 		_, err4 := retired.Update(ctx, other.key(), change)
 		_, err5 := lacks.Update(ctx, h.key(), change)
 		rows, err6 := readTable(ctx, client)
-		harness.NoError(t, errors.Join(err1, err2, err3, err4, err5, err6))
+		assert.NoError(t, errors.Join(err1, err2, err3, err4, err5, err6))
 		if len(rows) != 3 || show(rows["Sales|department"]) != `{"Count":0,"azp_state":"part"}` {
 			t.Errorf("%v", rows)
 		}
@@ -212,8 +211,8 @@ func TestAChangeRemovesTheRowsOfARetiredViewThatTheStoreHas(t *testing.T) {
 func TestARowThatAProgramWithoutTheViewLeftBehindIsReadBeforeItIsReplaced(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx, client := t.Context(), b.Table(t)
-		full := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{emails("", asIs)}}))(t)
-		gone := harness.Must(newHires(client, patterns.StoreOptions[hire]{Retired: []string{"emails"}}))(t)
+		full := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{emails("", asIs)}}))(t)
+		gone := assert.Must(newHires(client, patterns.StoreOptions[hire]{Retired: []string{"emails"}}))(t)
 		email := func(to string) func(*hire) error {
 			return func(h *hire) error { h.Email = to; return nil }
 		}
@@ -221,7 +220,7 @@ func TestARowThatAProgramWithoutTheViewLeftBehindIsReadBeforeItIsReplaced(t *tes
 		_, err1 := full.Insert(ctx, first)
 		_, err2 := gone.Update(ctx, first.key(), email("b")) // the copy mail_a stays
 		_, err3 := full.Insert(ctx, second)                  // and is free
-		harness.NoError(t, errors.Join(err1, err2, err3))
+		assert.NoError(t, errors.Join(err1, err2, err3))
 		if _, err := full.Update(ctx, first.key(), email("a")); !errors.As(err, new(*patterns.DuplicateError)) {
 			t.Errorf("the copy of another entity: %v", err)
 		}
@@ -229,7 +228,7 @@ func TestARowThatAProgramWithoutTheViewLeftBehindIsReadBeforeItIsReplaced(t *tes
 		_, err2 = gone.Update(ctx, first.key(), func(*hire) error { return nil })
 		_, err3 = full.Update(ctx, first.key(), func(h *hire) error { h.Age++; return nil })
 		rows, err4 := readTable(ctx, client)
-		harness.NoError(t, errors.Join(err1, err2, err3, err4))
+		assert.NoError(t, errors.Join(err1, err2, err3, err4))
 		if rows["Sales|mail_a"]["azp_rk"] != "id_2" || rows["Sales|mail_c"]["azp_rk"] != "id_1" || rows["Sales|mail_c"]["Age"] != 1.0 || len(rows) != 4 {
 			t.Errorf("%v", rows)
 		}

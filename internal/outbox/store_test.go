@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -15,20 +16,13 @@ import (
 func TestCopiesInThePartitionCostNoRequest(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
-		s, err := newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{byEmail()}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{byEmail()}}))(t)
 		ctx := t.Context()
 		check := func(n int, err error) {
 			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			b.WantRequestCount(t, n)
-			if err := verify(ctx, client, nil, []string{"byEmail"}, nil); err != nil {
-				t.Error(err)
-			}
+			assert.Equal(t, verify(ctx, client, nil, []string{"byEmail"}, nil), nil)
 			b.ResetRequests()
 		}
 		h := jones()
@@ -57,21 +51,15 @@ func TestADuplicateWritesNothing(t *testing.T) {
 		s := newFullStore(t, b, nil)
 		client, other, q := s.client, s.other, s.queue
 		ctx := t.Context()
-		if _, err := s.Insert(ctx, jones()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(s.Insert(ctx, jones())))
 		refused := func(view string, err error) {
 			t.Helper()
 			var dup *patterns.DuplicateError
 			if !errors.As(err, &dup) || dup.View != view || !errors.Is(err, patterns.ErrExists) {
 				t.Errorf("got %v, want a duplicate in %s", err, view)
 			}
-			if err := verify(ctx, client, other, everyView, nil); err != nil {
-				t.Error(err)
-			}
-			if q.Len() != 0 {
-				t.Errorf("%d messages remain", q.Len())
-			}
+			assert.Equal(t, verify(ctx, client, other, everyView, nil), nil)
+			assert.Equal(t, q.Len(), 0, "messages remain")
 		}
 		h := &hire{Dept: "Sales", ID: "1", Name: "Bob", Email: "jonesj@contoso.com", Last: "Bloggs", Age: 20}
 		_, err := s.Insert(ctx, h)
@@ -80,9 +68,7 @@ func TestADuplicateWritesNothing(t *testing.T) {
 		_, err = s.Insert(ctx, h)
 		refused("byBadge", err)
 		h.Badge = ""
-		if _, err := s.Insert(ctx, h); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(s.Insert(ctx, h)))
 		_, err = s.Update(ctx, h.key(), func(h *hire) error { h.Badge = "B7"; return nil })
 		refused("byBadge", err)
 		_, err = s.Update(ctx, h.key(), func(h *hire) error { h.Email = "jonesj@contoso.com"; return nil })
@@ -91,9 +77,7 @@ func TestADuplicateWritesNothing(t *testing.T) {
 		if !errors.Is(err, patterns.ErrExists) || errors.As(err, new(*patterns.DuplicateError)) {
 			t.Errorf("a second insert: %v", err)
 		}
-		if q.Len() != 0 {
-			t.Errorf("%d messages remain", q.Len())
-		}
+		assert.Equal(t, q.Len(), 0, "messages remain")
 	})
 }
 
@@ -104,15 +88,9 @@ func TestEveryViewReflectsEveryChange(t *testing.T) {
 		ctx := t.Context()
 		check := func(err error) {
 			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := verify(ctx, client, other, everyView, nil); err != nil {
-				t.Error(err)
-			}
-			if q.Len() != 0 {
-				t.Errorf("%d messages remain", q.Len())
-			}
+			assert.NoError(t, err)
+			assert.Equal(t, verify(ctx, client, other, everyView, nil), nil)
+			assert.Equal(t, q.Len(), 0, "messages remain")
 		}
 		h := jones()
 		_, err := s.Insert(ctx, h)
@@ -132,10 +110,7 @@ func TestEveryViewReflectsEveryChange(t *testing.T) {
 		check(err)
 		check(s.Delete(ctx, h.key()))
 		check(s.Delete(ctx, two.key()))
-		left, err := readTable(ctx, client)
-		if err != nil {
-			t.Fatal(err)
-		}
+		left := assert.Must(readTable(ctx, client))(t)
 		for key := range left {
 			if key != "Sales|department" && key != "company|all" && !strings.HasPrefix(key, "company|~azp_sum_") {
 				t.Errorf("%s remains", key)
@@ -149,28 +124,17 @@ func TestWritesOfAnItemFailIfTheEntityHasChanged(t *testing.T) {
 		s := newFullStore(t, b, nil)
 		client, other, q := s.client, s.other, s.queue
 		ctx := t.Context()
-		was, err := s.Insert(ctx, jones())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Update(ctx, was.Key, func(h *hire) error { h.Email = "two"; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		was := assert.Must(s.Insert(ctx, jones()))(t)
+		assert.NoError(t, assert.ErrorOf(s.Update(ctx, was.Key, func(h *hire) error { h.Email = "two"; return nil })))
 		three := jones()
 		three.Email = "three"
-		if _, err := s.PutItem(ctx, was, three); !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("PutItem: %v", err)
-		}
-		if err := s.DeleteItem(ctx, was); !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("DeleteItem: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(s.PutItem(ctx, was, three)), patterns.ErrConflict, "PutItem")
+		assert.WantError(t, s.DeleteItem(ctx, was), patterns.ErrConflict, "DeleteItem")
 		runs := 0
 		if _, err := s.UpdateItem(ctx, was, func(h *hire) error { runs++; h.Last = "Smith"; return nil }); err != nil || runs != 2 {
 			t.Errorf("UpdateItem: %v after %d runs", err, runs)
 		}
-		if err := verify(ctx, client, other, everyView, nil); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, verify(ctx, client, other, everyView, nil), nil)
 		if err := s.DeleteItem(ctx, patterns.Item[hire]{Value: *three, Key: was.Key}); err == nil {
 			t.Error("an item without an ETag was accepted")
 		}
@@ -178,15 +142,11 @@ func TestWritesOfAnItemFailIfTheEntityHasChanged(t *testing.T) {
 			t.Errorf("a changed key: %v", err)
 		}
 		mine := errors.New("mine")
-		if _, err := s.Update(ctx, was.Key, func(*hire) error { return mine }); err != mine {
-			t.Errorf("the closure's error became %v", err)
-		}
+		assert.Equal(t, assert.ErrorOf(s.Update(ctx, was.Key, func(*hire) error { return mine })), mine, "the closure's error became")
 		if _, err := s.Update(ctx, keys.Key{Partition: "Sales", Row: "id_x"}, func(*hire) error { return nil }); !errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("update of nothing: %v", err)
 		}
-		if q.Len() != 0 {
-			t.Errorf("%d messages remain", q.Len())
-		}
+		assert.Equal(t, q.Len(), 0, "messages remain")
 	})
 }
 
@@ -204,29 +164,17 @@ func TestAnUpdateThatRunsAgainStartsFromTheStoredRow(t *testing.T) {
 			return []patterns.DerivedRow{patterns.CopyRow(at(v.Tags[0]), patterns.CopySpec{})}, nil
 		})
 		client := b.Table(t)
-		table, err := patterns.NewTable[tagged](client, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := patterns.NewStore(table, &patterns.StoreOptions[tagged]{Views: []patterns.View[tagged]{view}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := assert.Must(patterns.NewTable[tagged](client, nil))(t)
+		s := assert.Must(patterns.NewStore(table, &patterns.StoreOptions[tagged]{Views: []patterns.View[tagged]{view}}))(t)
 		item, err := s.Insert(t.Context(), &tagged{"p", "id_1", []byte{1}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := table.Delete(t.Context(), at(1), ""); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
+		assert.NoError(t, table.Delete(t.Context(), at(1), ""))
 		runs := 0
 		item, err = s.UpdateItem(t.Context(), item, func(v *tagged) error { runs++; v.Tags[0]++; return nil })
 		if err != nil || runs != 2 || item.Value.Tags[0] != 2 {
 			t.Errorf("raised to %d in %d runs: %v", item.Value.Tags[0], runs, err)
 		}
-		if _, err := table.Get(t.Context(), at(2)); err != nil {
-			t.Errorf("the copy: %v", err)
-		}
+		assert.Equal(t, assert.ErrorOf(table.Get(t.Context(), at(2))), nil, "the copy")
 	})
 }
 
@@ -235,51 +183,43 @@ func TestRowsOlderThanTheViewsGetTheirDerivedRows(t *testing.T) {
 		s := newFullStore(t, b, nil)
 		client, other := s.client, s.other
 		plain, err := newHires(client, patterns.StoreOptions[hire]{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		ctx := t.Context()
 		var hires []*hire
 		for i := range 5 {
 			h := &hire{Dept: "Sales", ID: fmt.Sprint(i), Name: "Ann", Email: fmt.Sprint("e", i), Badge: fmt.Sprint("b", i), Last: "Jones", Age: 30}
-			if _, err := plain.Insert(ctx, h); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(plain.Insert(ctx, h)))
 			hires = append(hires, h)
 		}
 		thief := *hires[1]
 		thief.ID, thief.Email = "9", "e4"
-		if _, err := s.Insert(ctx, &thief); err != nil {
-			t.Fatalf("the index does not contain the key yet: %v", err)
-		}
+		assert.NoError(t, assert.ErrorOf(s.Insert(ctx, &thief)), "the index does not contain the key yet")
 		if _, err := s.Put(ctx, hires[1]); !errors.As(err, new(*patterns.DuplicateError)) {
 			t.Errorf("the badge is taken by now: %v", err)
 		}
-		harness.NoError(t, s.Delete(ctx, thief.key()))
+		assert.NoError(t, s.Delete(ctx, thief.key()))
 		for _, h := range hires[:2] {
 			_, err := s.Put(ctx, h)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 		}
 		_, err = s.Update(ctx, hires[2].key(), func(h *hire) error { h.Email, h.Last = "new", "Smith"; return nil })
-		harness.NoError(t, err)
-		harness.NoError(t, s.Delete(ctx, hires[3].key()))
+		assert.NoError(t, err)
+		assert.NoError(t, s.Delete(ctx, hires[3].key()))
 		err = s.Repair(ctx, hires[4].key())
-		harness.NoError(t, err)
-		harness.NoError(t, verify(ctx, client, other, everyView, nil))
+		assert.NoError(t, err)
+		assert.NoError(t, verify(ctx, client, other, everyView, nil))
 
 		// Rows that another process deletes are restored.
 		raw := client
 		_, err = raw.DeleteEntity(ctx, "Sales", "email_e0", nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		_, err = raw.DeleteEntity(ctx, "badge", "b1", nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		_, err = s.Update(ctx, hires[0].key(), func(h *hire) error { h.Age++; return nil })
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		err = s.Repair(ctx, hires[1].key())
-		harness.NoError(t, err)
-		harness.NoError(t, verify(ctx, client, other, everyView, nil))
-		if err := s.Repair(ctx, keys.Key{Partition: "Sales", Row: "id_none"}); !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("repair of nothing: %v", err)
-		}
+		assert.NoError(t, err)
+		assert.NoError(t, verify(ctx, client, other, everyView, nil))
+		assert.WantError(t, s.Repair(ctx, keys.Key{Partition: "Sales", Row: "id_none"}), patterns.ErrNotFound, "repair of nothing")
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -48,14 +49,12 @@ func mustRefuse(t *testing.T, s *patterns.Store[hire], client *aztables.Client, 
 	before, err1 := readTable(t.Context(), client)
 	for what, err := range writes(t.Context(), s, h) {
 		if what == "get" {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			continue
 		}
 		var m *patterns.ViewMismatchError
 		if what == "repair a row" && missing { // the Store does not know the row's view either
-			if !errors.Is(err, patterns.ErrBadView) {
-				t.Errorf("%s: %v", what, err)
-			}
+			assert.WantError(t, err, patterns.ErrBadView, what)
 			continue
 		}
 		if !errors.As(err, &m) || m.View != view || m.Missing != missing || !errors.Is(err, patterns.ErrBadView) {
@@ -63,19 +62,17 @@ func mustRefuse(t *testing.T, s *patterns.Store[hire], client *aztables.Client, 
 		}
 	}
 	after, err2 := readTable(t.Context(), client)
-	harness.NoError(t, errors.Join(err1, err2))
-	if !reflect.DeepEqual(before, after) {
-		t.Errorf("rows before %v, after %v", before, after)
-	}
+	assert.NoError(t, errors.Join(err1, err2))
+	assert.DeepEqual(t, before, after, "rows before", "after")
 }
 
 func TestAnotherDefinitionUnderTheSameNameIsRefused(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
-		one := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{emails("1", asIs)}}))(t)
-		two := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{emails("2", strings.ToLower)}}))(t)
+		one := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{emails("1", asIs)}}))(t)
+		two := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{emails("2", strings.ToLower)}}))(t)
 		_, err := one.Insert(t.Context(), jones())
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		mustRefuse(t, two, client, jones(), "emails", false)
 	})
 }
@@ -83,19 +80,19 @@ func TestAnotherDefinitionUnderTheSameNameIsRefused(t *testing.T) {
 func TestAViewThatTheStoreDoesNotHaveIsRefusedUnlessItIsRetired(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx, client := t.Context(), b.Table(t)
-		has := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{emails("", asIs)}}))(t)
-		lacks := harness.Must(newHires(client, patterns.StoreOptions[hire]{}))(t)
-		retired := harness.Must(newHires(client, patterns.StoreOptions[hire]{Retired: []string{"emails"}}))(t)
+		has := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{emails("", asIs)}}))(t)
+		lacks := assert.Must(newHires(client, patterns.StoreOptions[hire]{}))(t)
+		retired := assert.Must(newHires(client, patterns.StoreOptions[hire]{Retired: []string{"emails"}}))(t)
 		h := jones()
 		_, err := has.Insert(ctx, h)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		mustRefuse(t, lacks, client, h, "emails", true)
 
 		change := func(h *hire) error { h.Age++; return nil }
 		_, err1 := retired.Update(ctx, h.key(), change)
 		_, err2 := lacks.Update(ctx, h.key(), change) // the entity no longer lists the view
 		rows, err3 := readTable(ctx, client)
-		harness.NoError(t, errors.Join(err1, err2, err3))
+		assert.NoError(t, errors.Join(err1, err2, err3))
 		if rows["Sales|mail_"+h.Email]["Age"] != float64(h.Age) || rows["Sales|id_"+h.ID]["Age"] != float64(h.Age+2) {
 			t.Errorf("%v", rows)
 		}
@@ -107,24 +104,24 @@ func TestAViewThatTheStoreDoesNotHaveIsRefusedUnlessItIsRetired(t *testing.T) {
 func TestARowOfAnUnknownDefinitionIsNotReplacedUnread(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx, client := t.Context(), b.Table(t)
-		one := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{emails("1", asIs)}}))(t)
-		two := harness.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{emails("2", strings.ToLower)}}))(t)
+		one := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{emails("1", asIs)}}))(t)
+		two := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{emails("2", strings.ToLower)}}))(t)
 		lower, upper := &hire{Dept: "Sales", ID: "1", Email: "a"}, &hire{Dept: "Sales", ID: "2", Email: "A"}
 		for _, h := range []*hire{lower, upper} {
 			_, err := one.Insert(ctx, h)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			row := fmt.Appendf(nil, `{"PartitionKey":%q,"RowKey":%q,"azp_views":"emails"}`, h.key().Partition, h.key().Row)
 			_, err = client.UpdateEntity(ctx, row, nil)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 		}
 		change := func(h *hire) error { h.Age++; return nil }
 		if _, err := two.Update(ctx, upper.key(), change); !errors.As(err, new(*patterns.DuplicateError)) {
 			t.Errorf("a row of another entity: %v", err)
 		}
 		_, err := two.Update(ctx, lower.key(), change)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		rows, err := readTable(ctx, client)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		if row := rows["Sales|mail_a"]; row["azp_rk"] != "id_1" || row["Age"] != 1.0 {
 			t.Errorf("%v", row)
 		}
@@ -165,9 +162,7 @@ func TestAnOperationOfAnUnknownViewIsLeftToOthers(t *testing.T) {
 		}
 		return errors.Join(err, c.recover(ctx), c.clean(ctx))
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, err, nil)
 }
 
 // The former head is still counted in the row, but no longer sets its name there.
@@ -189,7 +184,7 @@ func TestAPropertyIsFreeIfTheEntityHasOnlyACounterInTheRow(t *testing.T) {
 		count := merge("count", func(h *hire) (patterns.MergeSpec, bool) {
 			return patterns.MergeSpec{Add: map[string]any{"Count": int64(1)}}, true
 		})
-		s := harness.Must(newHires(client, patterns.StoreOptions[hire]{
+		s := assert.Must(newHires(client, patterns.StoreOptions[hire]{
 			Views: []patterns.View[hire]{head, count}, Outbox: &harness.OutboxQueue{},
 			OnPending: func(_ context.Context, _ keys.Key, err error) { t.Error(err) },
 		}))(t)
@@ -197,13 +192,13 @@ func TestAPropertyIsFreeIfTheEntityHasOnlyACounterInTheRow(t *testing.T) {
 		next := &hire{Dept: "Sales", ID: "2", Name: "Bob"}
 		for _, h := range []*hire{former, next} {
 			_, err := s.Insert(ctx, h)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 		}
 		// As if the process had crashed before the drain.
 		_, err1 := s.Table().Update(ctx, former.key(), func(h *hire) error { h.Head = false; return nil })
 		_, err2 := s.Update(ctx, next.key(), func(h *hire) error { h.Head = true; return nil })
 		rows, err3 := readTable(ctx, client)
-		harness.NoError(t, errors.Join(err1, err2, err3))
+		assert.NoError(t, errors.Join(err1, err2, err3))
 		if row := rows["company|Sales"]; row["Head"] != "Bob" || row["Count"] != "2" {
 			t.Errorf("%v", row)
 		}
@@ -238,9 +233,7 @@ func TestARowIsNotStoredForAnEntityThatDoesNotListItsView(t *testing.T) {
 		err9 := current.Repair(ctx, jones().key(), patterns.RowRef{View: "byName", Partition: "name_Ann Smith", Row: "Sales_" + jones().ID})
 		return errors.Join(err5, err6, err7, err8, err9, c.recover(ctx), c.clean(ctx))
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, err, nil)
 }
 
 // killAfterTransaction kills p before the request that follows its first transaction. A drain

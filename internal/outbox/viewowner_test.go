@@ -11,6 +11,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -37,11 +38,11 @@ func (c *cluster) owners(ctx context.Context) (owners []string, err error) {
 // ownerScenario returns a cluster whose queue has the message of an insert that was applied, and
 // whose view "byName" is the only one with rows in the other table.
 func ownerScenario(ctx context.Context, t *testing.T) *cluster {
-	c := harness.Must(newCluster(ctx, []string{"byName"}))(t)
-	writer := harness.Must(c.start(&process{}))(t)
+	c := assert.Must(newCluster(ctx, []string{"byName"}))(t)
+	writer := assert.Must(c.start(&process{}))(t)
 	writer.changed = writer.Kill
 	_, _ = writer.Insert(ctx, withBadge("B7"))
-	if found := harness.Must(c.owners(ctx))(t); len(found) != 0 || !writer.Dead() {
+	if found := assert.Must(c.owners(ctx))(t); len(found) != 0 || !writer.Dead() {
 		t.Fatalf("owners before the worker: %q", found)
 	}
 	time.Sleep(testGrace)
@@ -54,15 +55,15 @@ func TestAWorkerRecordsTheOwnerOfAViewWhateverIsLost(t *testing.T) {
 	for at := 1; at <= 4; at++ {
 		for what, w := range map[string]*process{"killed before": {die: at}, "killed after": {die: at, after: true}, "lost reply": {lost: at}} {
 			t.Run(fmt.Sprint(what, " request ", at), func(t *testing.T) {
-				harness.NoError(t, inVirtualTime(t, func(ctx context.Context) error {
+				assert.NoError(t, inVirtualTime(t, func(ctx context.Context) error {
 					c := ownerScenario(ctx, t)
-					w := harness.Must(c.start(w))(t)
+					w := assert.Must(c.start(w))(t)
 					_, err := c.queue.WorkOne(ctx, w, workerHides)
 					if w.lost != 0 && err != nil || w.die != 0 && !w.Dead() {
 						t.Errorf("(dead: %v) %v", w.Dead(), err)
 					}
-					harness.NoError(t, c.recover(ctx))
-					if found := harness.Must(c.owners(ctx))(t); len(found) != 1 || found[0] != "~azp_owner_byName hires" {
+					assert.NoError(t, c.recover(ctx))
+					if found := assert.Must(c.owners(ctx))(t); len(found) != 1 || found[0] != "~azp_owner_byName hires" {
 						t.Errorf("owners: %q", found)
 					}
 					return c.clean(ctx)
@@ -74,10 +75,10 @@ func TestAWorkerRecordsTheOwnerOfAViewWhateverIsLost(t *testing.T) {
 
 // A Store reads the owner rows for the first message only, also if it receives several at a time.
 func TestAWorkerAsksOnceWhoseTheViewsAre(t *testing.T) {
-	harness.NoError(t, inVirtualTime(t, func(ctx context.Context) error {
+	assert.NoError(t, inVirtualTime(t, func(ctx context.Context) error {
 		c := ownerScenario(ctx, t)
 		for _, recorded := range []int{1, 0} { // inserts of the owner row
-			w := harness.Must(c.start(&process{takes: time.Second}))(t)
+			w := assert.Must(c.start(&process{takes: time.Second}))(t)
 			reads, names, inserts := 0, 0, 0
 			w.sending = func(method, path string) {
 				switch {
@@ -97,7 +98,7 @@ func TestAWorkerAsksOnceWhoseTheViewsAre(t *testing.T) {
 				}()
 			}
 			for range 8 {
-				harness.NoError(t, <-done)
+				assert.NoError(t, <-done)
 			}
 			if reads != 1 || names != 1 || inserts != recorded {
 				t.Errorf("%d reads of owner rows, %d of the table's name, %d inserts, want 1, 1 and %d", reads, names, inserts, recorded)
@@ -112,21 +113,21 @@ func TestAWorkerAsksOnceWhoseTheViewsAre(t *testing.T) {
 
 // The worker of a Store over another table, whose views have the same names, does nothing.
 func TestAWorkerOfAnotherTableIsRefused(t *testing.T) {
-	harness.NoError(t, inVirtualTime(t, func(ctx context.Context) error {
+	assert.NoError(t, inVirtualTime(t, func(ctx context.Context) error {
 		c := ownerScenario(ctx, t)
-		harness.NoError(t, c.recover(ctx)) // the owner of the view
-		before := harness.Must(readTable(ctx, c.other))(t)
+		assert.NoError(t, c.recover(ctx)) // the owner of the view
+		before := assert.Must(readTable(ctx, c.other))(t)
 
-		service := harness.Must((&harness.Process{Inner: c.inner}).Tables(true, 0))(t)
+		service := assert.Must((&harness.Process{Inner: c.inner}).Tables(true, 0))(t)
 		_, err := service.CreateTable(ctx, "contractors", nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		queue := &harness.OutboxQueue{}
-		second := harness.Must(openHires(service.NewClient("contractors"), false, patterns.StoreOptions[hire]{
+		second := assert.Must(openHires(service.NewClient("contractors"), false, patterns.StoreOptions[hire]{
 			Views: someViews(service.NewClient("other"), []string{"byName"}), Outbox: queue, Grace: testGrace,
 		}))(t)
 		_, err = queue.Put(ctx, patterns.OutboxMessage{Partition: "Sales", ID: "op", Row: jones().key().Row,
 			Reserved: []patterns.RowRef{{View: "byName", Partition: "name_Ann Jones", Row: "Sales_000223"}}}, 0)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		for range 3 {
 			_, err := queue.WorkOne(ctx, second, workerHides)
 			var v *patterns.ViewError
@@ -135,17 +136,13 @@ func TestAWorkerOfAnotherTableIsRefused(t *testing.T) {
 				continue
 			}
 			for _, text := range []string{"other", "hires", "contractors", `delete the row "~azp_owner_byName"`} {
-				if !strings.Contains(err.Error(), text) {
-					t.Errorf("%v does not contain %q", err, text)
-				}
+				assert.Contains(t, err.Error(), text, err, "does not contain")
 			}
-			harness.WantHidden(t, err, "Ann", "Sales", "000223")
+			assert.WantHidden(t, err, "Ann", "Sales", "000223")
 			time.Sleep(workerHides)
 		}
-		if after := harness.Must(readTable(ctx, c.other))(t); len(after) != len(before) {
-			t.Errorf("%d rows, there were %d", len(after), len(before))
-		}
-		if rows := harness.Must(readTable(ctx, service.NewClient("contractors")))(t); len(rows) != 0 {
+		assert.Equal(t, len(assert.Must(readTable(ctx, c.other))(t)), len(before), "rows, there were")
+		if rows := assert.Must(readTable(ctx, service.NewClient("contractors")))(t); len(rows) != 0 {
 			t.Errorf("rows in the table of the refused worker: %v", rows)
 		}
 		return c.clean(ctx)

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -18,14 +18,14 @@ func TestReadersKnowWhichViewsAreComplete(t *testing.T) {
 		ctx, client := t.Context(), b.Table(t)
 		views := []patterns.View[hire]{emails("1", asIs), lastHere()}
 		open := func(opts patterns.StoreOptions[hire]) *patterns.Store[hire] {
-			return harness.Must(newHires(client, opts))(t)
+			return assert.Must(newHires(client, opts))(t)
 		}
 		s := open(patterns.StoreOptions[hire]{Views: views})
 		want := func(s *patterns.Store[hire], want ...patterns.ViewState) {
 			t.Helper()
 			b.ResetRequests()
 			got, err := s.ViewStates(ctx)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			b.WantRequestCount(t, 1)
 			for i := range got {
 				if age := time.Since(got[i].Since); got[i].State != "" && (age < -time.Minute || age > time.Minute) {
@@ -33,21 +33,17 @@ func TestReadersKnowWhichViewsAreComplete(t *testing.T) {
 				}
 				got[i].Since = time.Time{}
 			}
-			if !slices.Equal(got, want) {
-				t.Errorf("got %+v, want %+v", got, want)
-			}
+			assert.EqualSlices(t, got, want)
 		}
 		set := func(s *patterns.Store[hire], state string, requests int) {
 			t.Helper()
 			b.ResetRequests()
-			harness.NoError(t, s.SetViewState(ctx, "emails", state))
+			assert.NoError(t, s.SetViewState(ctx, "emails", state))
 			b.WantRequestCount(t, requests)
 		}
 		refused := func(s *patterns.Store[hire], state string, sentinel error) {
 			t.Helper()
-			if err := s.SetViewState(ctx, "emails", state); !errors.Is(err, sentinel) {
-				t.Errorf("%s: %v", state, err)
-			}
+			assert.WantError(t, s.SetViewState(ctx, "emails", state), sentinel, state)
 		}
 		unknown := patterns.ViewState{View: "lastHere"}
 		emailsAre := func(state string) patterns.ViewState { return patterns.ViewState{View: "emails", State: state} }
@@ -83,7 +79,7 @@ func TestReadersKnowWhichViewsAreComplete(t *testing.T) {
 		set(gone, "", 2)
 		want(s, emailsAre(""), unknown)
 		rows, err := readTable(ctx, client)
-		if harness.NoError(t, err); len(rows) > 0 {
+		if assert.NoError(t, err); len(rows) > 0 {
 			t.Errorf("rows %v", rows)
 		}
 	})
@@ -114,9 +110,7 @@ func TestALostReplyDoesNotChangeTheStateOfAView(t *testing.T) {
 			}
 			return nil
 		})
-		if err != nil {
-			t.Errorf("reply %d lost: %v", lost, err)
-		}
+		assert.Equal(t, err, nil, "reply", lost, "lost")
 	}
 }
 
@@ -146,7 +140,5 @@ func TestAViewThatIsBeingRemovedDoesNotBecomeReady(t *testing.T) {
 		}
 		return errors.Join(err1, err2, err3, err4, err5)
 	})
-	if err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, err, nil)
 }

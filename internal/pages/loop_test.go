@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
@@ -37,7 +38,5 @@ func TestTokensThatDifferAreNoCircle(t *testing.T) {
 		}
 	}
 	one, _ := Loop{}.Next("ab", "c")
-	if _, err := one.Next("a", "bc"); err != nil {
-		t.Error("two parts are confused with two others")
-	}
+	assert.Equal(t, assert.ErrorOf(one.Next("a", "bc")), nil, "two parts are confused with two others")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -24,15 +25,11 @@ func TestAReleaseIsUsableFromAnotherModule(t *testing.T) {
 	dir := t.TempDir()
 	tree, proxy := filepath.Join(dir, "tree"), filepath.Join(dir, "proxy")
 	copyFiles(t, tree)
-	if err := serve(tree, proxy, version); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, serve(tree, proxy, version))
 	env := append(environment(proxy), "GOBIN="+filepath.Join(dir, "bin"))
 
 	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	match := program.FindSubmatch(readme)
 	if match == nil {
 		t.Fatal("README.md contains no program")
@@ -49,12 +46,8 @@ func TestAReleaseIsUsableFromAnotherModule(t *testing.T) {
 	}
 	for name, text := range files {
 		name = filepath.Join(user, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		assert.NoError(t, os.WriteFile(name, text, 0o644))
 	}
 	for _, args := range []string{
 		"get " + root + "@latest",
@@ -67,29 +60,19 @@ func TestAReleaseIsUsableFromAnotherModule(t *testing.T) {
 		"get " + root + "/patterns/otel@" + version,
 	} {
 		if args := strings.Fields(args); true {
-			if err := run(user, env, "go", args...); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, run(user, env, "go", args...))
 		}
 	}
 
-	want, err := os.ReadFile("../../examples/logtail/output.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := assert.Must(os.ReadFile("../../examples/logtail/output.txt"))(t)
 	recipe := exec.Command("go", "run", "./recipe")
 	recipe.Dir, recipe.Env = user, env
 	if got, err := recipe.Output(); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("the recipe: %v, prints\n%s", err, got)
 	}
 
-	mod, err := os.ReadFile(filepath.Join(user, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(string(mod), root+" "+version) {
-		t.Errorf("go.mod does not require the release:\n%s", mod)
-	}
+	mod := assert.Must(os.ReadFile(filepath.Join(user, "go.mod")))(t)
+	assert.Contains(t, string(mod), root+" "+version, "go.mod does not require the release", mod)
 	for _, library := range []string{"pgregory.net/rapid", "github.com/anishathalye/porcupine"} {
 		if strings.Contains(string(mod), library) {
 			t.Errorf("go.mod of a user contains the test library %s:\n%s", library, mod)
@@ -110,9 +93,7 @@ func copyFiles(t *testing.T, dir string) {
 			}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 	}
 	slices.Sort(names)
 	for _, name := range names {
@@ -123,11 +104,7 @@ func copyFiles(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 		name = filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(name, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.MkdirAll(filepath.Dir(name), 0o755))
+		assert.NoError(t, os.WriteFile(name, text, 0o644))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
@@ -49,9 +50,7 @@ func TestClassifyReturnsTheSentinelOfStatusAndCode(t *testing.T) {
 		{500, "", azerr.ErrBadReply},
 		{200, "", azerr.ErrBadReply},
 	} {
-		if got := Classify(c.status, c.code); got != c.want {
-			t.Errorf("%d %q: got %v, want %v", c.status, c.code, got, c.want)
-		}
+		assert.Equal(t, Classify(c.status, c.code), c.want, c.status, c.code)
 	}
 }
 

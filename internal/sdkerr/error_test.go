@@ -12,6 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
@@ -43,15 +44,11 @@ func TestMessagesContainNoKeys(t *testing.T) {
 		"get: reply of the service cannot be read: unexpected EOF": WithKind(New("get", address), azerr.ErrBadReply),
 	} {
 		for _, verb := range []string{"%v", "%s"} {
-			if got := fmt.Sprintf(verb, e); got != want {
-				t.Errorf("%s: got %q, want %q", verb, got, want)
-			}
+			assert.Equal(t, fmt.Sprintf(verb, e), want, verb)
 		}
 		if got := fmt.Sprintf("%+v", e); !strings.HasPrefix(got, want) || !strings.Contains(got, "secret") {
 			t.Errorf("%%+v: got %q", got)
 		}
 	}
-	if got := (&types.Error{Op: "get"}).Error(); got != "get: failed" {
-		t.Errorf("got %q", got)
-	}
+	assert.Equal(t, (&types.Error{Op: "get"}).Error(), "get: failed")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
@@ -16,9 +17,7 @@ func TestAnUnknownOutcomeStaysUnknownAfterALaterError(t *testing.T) {
 		fmt.Errorf("delete: %w", &types.Error{Op: "delete", Kind: azerr.ErrConflict}), azerr.ErrExists,
 	} {
 		err := StillUnknown(lost, later)
-		if !errors.Is(err, azerr.ErrOutcomeUnknown) {
-			t.Errorf("%v: not unknown", err)
-		}
+		assert.WantError(t, err, azerr.ErrOutcomeUnknown, "not unknown")
 		for _, certain := range []error{azerr.ErrExists, azerr.ErrConflict, azerr.ErrNotFound} {
 			if errors.Is(err, certain) {
 				t.Errorf("%v matches %v", err, certain)
@@ -44,13 +43,9 @@ func TestTheLaterErrorOfAnUnknownOutcomeIsReachable(t *testing.T) {
 
 func TestOnlyAnUnknownOutcomeMakesALaterErrorUnknown(t *testing.T) {
 	for _, earlier := range []error{nil, azerr.ErrConflict, azerr.ErrThrottled} {
-		if err := StillUnknown(earlier, azerr.ErrNotFound); err != azerr.ErrNotFound {
-			t.Errorf("after %v: %v", earlier, err)
-		}
+		assert.Equal(t, StillUnknown(earlier, azerr.ErrNotFound), azerr.ErrNotFound, "after", earlier)
 	}
-	if err := StillUnknown(azerr.ErrOutcomeUnknown, nil); err != nil {
-		t.Errorf("after success: %v", err)
-	}
+	assert.Equal(t, StillUnknown(azerr.ErrOutcomeUnknown, nil), nil, "after success")
 }
 
 type typed struct{}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -34,13 +35,8 @@ func TestTheClassOfAFilterIsThatOfExplain(t *testing.T) {
 		"Text eq 'PartitionKey eq ''a''' and When lt datetime'2026-01-01T00:00:00Z'",
 		"PartitionKey eq 'it''s (and) or'",
 	} {
-		f, err := query.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, want := readFilter(text).Class, query.Explain(f).Plain; got != want {
-			t.Errorf("%s: %v, want %v", text, got, want)
-		}
+		f := assert.Must(query.Parse(text))(t)
+		assert.Equal(t, readFilter(text).Class, query.Explain(f).Plain, text)
 	}
 	r := readFilter("PartitionKey eq 'it''s (and) or' and RowKey ge 'a+b %27' and RowKey lt 'z'")
 	if got := string(r.In(r.Partition)) + "|" + string(r.In(r.Low)) + "|" + string(r.In(r.High)); got != "tOrders\x00it's (and) or|tOrders\x00it's (and) or\x00a+b %27|tOrders\x00it's (and) or\x00z" {

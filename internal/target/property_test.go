@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -78,9 +79,7 @@ func FuzzFilter(f *testing.F) {
 		}
 		r := NewRequest()
 		read(r, before)
-		if known, fresh := read(r, raw), read(NewRequest(), raw); known != fresh {
-			t.Errorf("%s after another query, else %s", known, fresh)
-		}
+		assert.Equal(t, read(r, raw), read(NewRequest(), raw), "after another query, else")
 	})
 }
 

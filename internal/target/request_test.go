@@ -2,6 +2,7 @@ package target
 
 import (
 	"fmt"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"io"
 	"net/http"
 	"net/url"
@@ -59,18 +60,14 @@ func TestAPartitionHasTheSameTextInEveryRequest(t *testing.T) {
 		r := NewRequest()
 		for range 2 { // also after another request
 			r.Read(c.req)
-			if got := string(r.In(r.Partition)); got != "tpeople\x00"+partition {
-				t.Errorf("%s: %q", name, got)
-			}
+			assert.Equal(t, string(r.In(r.Partition)), "tpeople\x00"+partition, name)
 			if r.Kind != c.kind || r.Entities != c.entities {
 				t.Errorf("%s: kind %d with %d entities", name, r.Kind, r.Entities)
 			}
 			if (len(r.Rows)-1)*r.Every >= max(c.entities, 1) || len(r.Rows)*r.Every < c.entities {
 				t.Errorf("%s: %d rows, one of %d", name, len(r.Rows), r.Every)
 			}
-			if r.Account != "account" {
-				t.Errorf("%s: account %q", name, r.Account)
-			}
+			assert.Equal(t, r.Account, "account", name, "account")
 		}
 	}
 }
@@ -171,10 +168,7 @@ func TestServicesAndEmulatorsAreDistinguished(t *testing.T) {
 		{http.MethodPut, "http://127.0.0.1:1/acct/photos/2026/01.jpg?comp=block", "application/xml", Write, "bphotos", "bphotos\x002026/01.jpg"},
 		{http.MethodPut, "https://a.blob.core.windows.net/photos?restype=container", "application/xml", Other, "bphotos", ""},
 	} {
-		req, err := http.NewRequest(c.method, c.url, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := assert.Must(http.NewRequest(c.method, c.url, nil))(t)
 		req.Header.Set("Accept", c.accept)
 		r := NewRequest()
 		r.Read(req)
@@ -185,10 +179,7 @@ func TestServicesAndEmulatorsAreDistinguished(t *testing.T) {
 }
 
 func TestAPropertyWhoseNameEndsLikeAKeyIsNotTheKey(t *testing.T) {
-	req, err := http.NewRequest(http.MethodPost, "https://a.table.core.windows.net/Orders", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	req := assert.Must(http.NewRequest(http.MethodPost, "https://a.table.core.windows.net/Orders", nil))(t)
 	req.Body = body{strings.NewReader(`{"MyPartitionKey":"x","MyRowKey":"y","Z":"\"RowKey\":\"z\"","PartitionKey":"a","RowKey": "b\u0026"}`)}
 	r := NewRequest()
 	r.Read(req)

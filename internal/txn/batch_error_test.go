@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -23,9 +24,7 @@ func TestBatchErrorNamesTheOperationButNotItsKey(t *testing.T) {
 		there := harness.Insert(t, table, harness.NewPerson("there-SECRET"))
 		stale := there
 		there.Value.Age++
-		if _, err := table.Replace(ctx, there); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(table.Replace(ctx, there)))
 		missing := harness.NewPerson("missing-SECRET").Key()
 		good := harness.NewPerson("good")
 		twice := harness.NewPerson("there-SECRET")
@@ -49,7 +48,7 @@ func TestBatchErrorNamesTheOperationButNotItsKey(t *testing.T) {
 			batch := c.add(table.Batch().Insert(&good)).Upsert(&other, patterns.Replace)
 			_, err := batch.Commit(ctx)
 			b.WantRequestCount(t, 1)
-			harness.WantError(t, err, c.is)
+			assert.WantError(t, err, c.is)
 			var f *patterns.BatchError
 			if !errors.As(err, &f) || f.Index != 1 || f.Op != c.op || f.Key != c.key || f.Code != c.code || f.Status != c.status {
 				t.Errorf("%s: got %+v", c.name, f)
@@ -116,19 +115,19 @@ func TestAnInvalidBatchIsNotSent(t *testing.T) {
 			{"a bad key", table.Batch().Delete(keys.Key{Partition: "sales", Row: "a/b"}, ""), 0, patterns.ErrBadKey},
 		} {
 			_, err := c.batch.Commit(t.Context())
-			harness.WantError(t, err, c.is)
+			assert.WantError(t, err, c.is)
 			var f *patterns.BatchError
 			if !errors.As(err, &f) || f.Index != c.index || f.Status != 0 || f.Code != "" {
 				t.Errorf("%s: got %+v", c.name, f)
 			}
-			harness.WantHidden(t, err, "SECRET", "sales", "a/b", "Evil")
+			assert.WantHidden(t, err, "SECRET", "sales", "a/b", "Evil")
 		}
 		large := table.Batch()
 		for i := range 70 {
 			large.Insert(big(i))
 		}
 		_, err := large.Commit(t.Context())
-		harness.WantError(t, err, patterns.ErrTooLarge)
+		assert.WantError(t, err, patterns.ErrTooLarge)
 		b.WantRequestCount(t, 0)
 	})
 }
@@ -155,7 +154,7 @@ func TestARefusedBatchReturnsStatusAndCode(t *testing.T) {
 				t.Errorf("%d %s: got %+v", c.status, c.code, err)
 			}
 			if c.is != nil {
-				harness.WantError(t, err, c.is)
+				assert.WantError(t, err, c.is)
 			}
 			var sdk *azcore.ResponseError
 			if !errors.As(err, &sdk) || sdk.StatusCode != c.status {
@@ -176,14 +175,14 @@ func TestABatchOfUnknownOutcomeCanBeCommittedAgain(t *testing.T) {
 			b.ClearFaults()
 			b.Fault(rule, storagetest.On("Table.Get").LoseRequest())
 			_, err := batch.Commit(t.Context())
-			harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+			assert.WantError(t, err, patterns.ErrOutcomeUnknown)
 			b.ClearFaults()
 			result, err := batch.Commit(t.Context())
 			if err != nil || len(result.ETags) != 2 || result.ETags[0] != harness.ETagOf(t, direct, tally) {
 				t.Errorf("%s: %v, %v", what, result, err)
 			}
 			_, err = batch.Commit(t.Context())
-			harness.WantError(t, err, patterns.ErrCommitted)
+			assert.WantError(t, err, patterns.ErrCommitted)
 			other := table.Batch().Insert(&counter{"hits", "0", 1})
 			_, err = other.Commit(t.Context())
 			if !errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrOutcomeUnknown) {
@@ -191,7 +190,7 @@ func TestABatchOfUnknownOutcomeCanBeCommittedAgain(t *testing.T) {
 			}
 			b.ResetRequests()
 			_, err = other.Commit(t.Context())
-			harness.WantError(t, err, patterns.ErrExists)
+			assert.WantError(t, err, patterns.ErrExists)
 			b.WantRequestCount(t, 1)
 		}
 	})
@@ -207,20 +206,20 @@ func TestABatchOfUnknownOutcomeAcceptsNoMoreOperations(t *testing.T) {
 			batch := table.Batch().Insert(&counter{"hits", "0", 1})
 			b.Fault(storagetest.On("Table.Batch").Times(4).LoseReply(), storagetest.On("Table.Get").LoseRequest())
 			_, err := batch.Commit(t.Context())
-			harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+			assert.WantError(t, err, patterns.ErrOutcomeUnknown)
 			b.ClearFaults()
 			b.ResetRequests()
 			batch = patterns.AddTo(batch, table, patterns.InsertOp(&counter{"hits", "1", 1}))
 			for range 2 {
 				_, err = batch.Insert(&counter{"hits", "2", 1}).Commit(t.Context())
 				var failed *patterns.BatchError
-				if harness.WantError(t, err, patterns.ErrOutcomeUnknown); !errors.As(err, &failed) || failed.Index != 1 || failed.Key.Row != "1" {
+				if assert.WantError(t, err, patterns.ErrOutcomeUnknown); !errors.As(err, &failed) || failed.Index != 1 || failed.Key.Row != "1" {
 					t.Errorf("%+v", err)
 				}
 			}
 			b.WantRequestCount(t, 0)
 			_, err = table.Get(t.Context(), keys.Key{Partition: "hits", Row: "1"})
-			harness.WantError(t, err, patterns.ErrNotFound)
+			assert.WantError(t, err, patterns.ErrNotFound)
 		}
 	})
 }
@@ -233,13 +232,13 @@ func TestARefusalOfASecondCommitDoesNotDecideTheFirst(t *testing.T) {
 		item.Value.N++
 		batch := table.Batch().Replace(item)
 		b.Fault(storagetest.On("Table.Batch").LoseRequest())
-		harness.WantError(t, harness.ErrorOf(batch.Commit(t.Context())), patterns.ErrOutcomeUnknown)
+		assert.WantError(t, assert.ErrorOf(batch.Commit(t.Context())), patterns.ErrOutcomeUnknown)
 		for code, status := range map[string]int{"ServerBusy": 503, "AuthorizationFailure": 403} {
 			b.ClearFaults()
 			b.Fault(storagetest.On("Table.Batch").Status(status, code))
-			harness.WantError(t, harness.ErrorOf(batch.Commit(t.Context())), patterns.ErrOutcomeUnknown)
+			assert.WantError(t, assert.ErrorOf(batch.Commit(t.Context())), patterns.ErrOutcomeUnknown)
 		}
 		b.ClearFaults()
-		harness.Must(batch.Commit(t.Context()))(t)
+		assert.Must(batch.Commit(t.Context()))(t)
 	})
 }

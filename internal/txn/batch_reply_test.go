@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -23,7 +24,7 @@ func TestATornBatchReplyIsNotReportedAsSuccess(t *testing.T) {
 		harness.Insert(t, table, harness.NewPerson("there"))
 		good, there := harness.NewPerson("good"), harness.NewPerson("there")
 		length := replyLength(t, b, func() {
-			harness.MayFail(table.Batch().Insert(&good).Insert(&there).Commit(ctx))
+			assert.MayFail(table.Batch().Insert(&good).Insert(&there).Commit(ctx))
 		})
 		for cut := int64(0); cut < length; cut += 7 {
 			b.ClearFaults()
@@ -37,15 +38,13 @@ func TestATornBatchReplyIsNotReportedAsSuccess(t *testing.T) {
 			}
 		}
 		b.ClearFaults()
-		length = replyLength(t, b, func() { harness.MayFail(table.Batch().Insert(&good).Commit(ctx)) })
+		length = replyLength(t, b, func() { assert.MayFail(table.Batch().Insert(&good).Commit(ctx)) })
 		for cut := int64(0); cut < length; cut += 7 {
 			b.ClearFaults()
 			b.Fault(storagetest.On("Table.Batch").Nth(1).CutReply(cut))
 			v := harness.NewPerson(fmt.Sprintf("cut%d", cut))
 			result, err := table.Batch().Insert(&v).Commit(ctx)
-			if err != nil {
-				t.Fatalf("cut after %d bytes: %v", cut, err)
-			}
+			assert.NoError(t, err, "cut after", cut, "bytes")
 			if want := harness.ETagOf(t, table, v.Key()); len(result.ETags) != 1 || result.ETags[0] != want {
 				t.Errorf("cut after %d bytes: ETags %v, the row has %q", cut, result.ETags, want)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
@@ -39,30 +40,22 @@ func TestBatchReturnsTheETagOfEveryOperation(t *testing.T) {
 		batch := table.Batch().Insert(&inserted).Upsert(&new1, patterns.Merge).Upsert(&new2, patterns.Replace).
 			Replace(replaced).Merge(merged).Delete(deleted.Key, deleted.ETag).Delete(harness.NewPerson("any").Key(), "")
 		patterns.AddTo(batch, harness.NewTable[department](t, client, nil), patterns.InsertOp(&department{"sales", "~count", 7}))
-		if batch.Len() != 8 {
-			t.Errorf("Len is %d", batch.Len())
-		}
+		assert.Equal(t, batch.Len(), 8, "Len is")
 		result, err := batch.Commit(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		b.WantRequestCount(t, 1)
 		rows := []string{"inserted", "new1", "upserted", "replaced", "merged", "deleted", "any", "~count"}
 		for i, row := range rows {
 			want := harness.ETagOf(t, table, keys.Key{Partition: "sales", Row: row})
-			if result.ETags[i] != want {
-				t.Errorf("%s: ETag %q returned, the row has %q", row, result.ETags[i], want)
-			}
-			if gone := row == "deleted" || row == "any"; gone != (want == "") {
-				t.Errorf("%s: ETag %q", row, want)
-			}
+			assert.Equal(t, result.ETags[i], want, row, "ETag", "returned, the row has")
+			assert.Equal(t, row == "deleted" || row == "any", want == "", row, "ETag", want)
 		}
 		if harness.Get(t, table, replaced.Key).Value.Age != 1 || harness.Get(t, table, merged.Key).Value.Age != 2 {
 			t.Error("the values were not written")
 		}
 		b.ResetRequests()
 		_, err = batch.Commit(ctx)
-		harness.WantError(t, err, patterns.ErrCommitted)
+		assert.WantError(t, err, patterns.ErrCommitted)
 		b.WantRequestCount(t, 0)
 	})
 }
@@ -71,9 +64,7 @@ func TestBatchesOfAnySizeAreOneRequest(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table := harness.People(t, b)
-		if _, err := table.Batch().Commit(ctx); err != nil {
-			t.Errorf("empty: %v", err)
-		}
+		assert.Equal(t, assert.ErrorOf(table.Batch().Commit(ctx)), nil, "empty")
 		b.WantRequestCount(t, 0)
 		for _, n := range []int{1, 2, 8, 9, 100} {
 			batch := table.Batch()
@@ -112,9 +103,9 @@ func TestBatchAcceptsUpToFourMebibytes(t *testing.T) {
 				}
 				_, err := batch.Commit(t.Context())
 				if len(b.Requests()) == 0 {
-					harness.WantError(t, err, patterns.ErrTooLarge)
+					assert.WantError(t, err, patterns.ErrTooLarge)
 				} else {
-					harness.WantError(t, err, patterns.ErrNotFound)
+					assert.WantError(t, err, patterns.ErrNotFound)
 				}
 			}
 			if n := b.Requests()[0].RequestBytes; n > wire.MaxBatchBytes || n < wire.MaxBatchBytes*98/100 {
@@ -128,10 +119,7 @@ func TestBatchAcceptsUpToFourMebibytes(t *testing.T) {
 func TestBatchRefusesASecondOperationOnARow(t *testing.T) {
 	type row struct{ PartitionKey, RowKey string }
 	acct := storagetest.New(t)
-	table, err := patterns.NewTable[row](acct.Tables().NewClient("Rows"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := assert.Must(patterns.NewTable[row](acct.Tables().NewClient("Rows"), nil))(t)
 	random := rand.New(rand.NewPCG(1, 2))
 	for n := 2; n <= patterns.MaxBatchOps; n++ {
 		for _, sorted := range []bool{true, false} {
@@ -153,9 +141,7 @@ func TestBatchRefusesASecondOperationOnARow(t *testing.T) {
 			}
 		}
 	}
-	if len(acct.Log()) != 0 {
-		t.Error("requests were sent")
-	}
+	assert.Equal(t, len(acct.Log()), 0, "requests were sent")
 }
 
 // The size of a buffer depends on earlier rows.
@@ -169,9 +155,7 @@ func TestALargeRowDoesNotEnlargeTheBuffersOfLaterRows(t *testing.T) {
 		for i := range 15 {
 			large[fmt.Sprint("S", i)] = strings.Repeat("x", 32768)
 		}
-		if _, err := table.Do(t.Context(), write("large", large)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(table.Do(t.Context(), write("large", large))))
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		batch := table.Batch()
@@ -182,8 +166,6 @@ func TestALargeRowDoesNotEnlargeTheBuffersOfLaterRows(t *testing.T) {
 		if n := after.TotalAlloc - before.TotalAlloc; n > 4<<20 {
 			t.Errorf("a transaction of small rows takes %d bytes", n)
 		}
-		if _, err := batch.Commit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(batch.Commit(t.Context())))
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -56,12 +57,12 @@ func TestBulkAppliesTheOperationsThatDoNotFail(t *testing.T) {
 				t.Errorf("operation %d: %v, want %v", f.Index, f.Err, want[f.Index])
 			}
 			delete(want, f.Index)
-			harness.WantHidden(t, f.Err, "SECRET")
+			assert.WantHidden(t, f.Err, "SECRET")
 		}
 		if len(want) > 0 {
 			t.Errorf("not reported: %v", want)
 		}
-		harness.WantHidden(t, err, "SECRET")
+		assert.WantHidden(t, err, "SECRET")
 		if got := rowsOf(t, table)["p"]; got != 102 { // including the two rows from before
 			t.Errorf("%d rows, want 102", got)
 		}
@@ -72,7 +73,7 @@ func TestBulkSendsOneRequestToAMissingTable(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.NewTable[counter](t, b.Service(t).NewClient(harness.UniqueName()), nil)
 		report, err := table.Bulk(t.Context(), inserts(100, "p"), nil)
-		harness.WantError(t, err, patterns.ErrTableNotFound)
+		assert.WantError(t, err, patterns.ErrTableNotFound)
 		if report.Failed != 100 || report.Requests != 1 {
 			t.Errorf("%+v", report.BulkProgress)
 		}
@@ -97,9 +98,7 @@ func TestBulkDividesTransactionsThatTheServiceFindsTooLarge(t *testing.T) {
 			t.Errorf("%+v, %v", report.BulkProgress, err)
 		}
 		b.WantRequestCount(t, report.Requests)
-		if got := harness.Get(t, table, harness.NewPerson("89").Key()).Value.Note; got != strings.Repeat("<", 30_000) {
-			t.Error("the text has changed")
-		}
+		assert.Equal(t, harness.Get(t, table, harness.NewPerson("89").Key()).Value.Note, strings.Repeat("<", 30_000), "the text has changed")
 	})
 }
 
@@ -121,7 +120,7 @@ func TestBulkReportsUnsentOperationsIfItsContextEnds(t *testing.T) {
 				cancel()
 			}
 		}})
-		harness.WantError(t, err, context.Canceled)
+		assert.WantError(t, err, context.Canceled)
 		if report.Applied+report.Failed != report.Taken || report.Failed != len(report.Failures) {
 			t.Errorf("%+v", report.BulkProgress)
 		}
@@ -139,7 +138,7 @@ func TestBulkReportsUnsentOperationsIfItsContextEnds(t *testing.T) {
 			t.Errorf("%d applied and %d unknown are reported, %d rows are stored", report.Applied, unknown, there)
 		}
 		report, err = table.Bulk(ctx, inserts(10, "p"), nil)
-		harness.WantError(t, err, context.Canceled)
+		assert.WantError(t, err, context.Canceled)
 		if report.Taken != 0 || report.Requests != 0 {
 			t.Errorf("%+v", report)
 		}
@@ -173,9 +172,7 @@ func TestBulkReportsCorrectlyUnderRandomFaults(t *testing.T) { // not parallel, 
 			}
 			there := make(map[int64]bool)
 			for item, err := range table.Query(t.Context(), query.Filter{}, &patterns.QueryOptions{Allow: query.TableScan}) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, err)
 				there[item.Value.N] = true
 			}
 			for i := range 5000 {
@@ -214,8 +211,6 @@ func TestBulkWaitsForItsRequestsIfTheInputPanics(t *testing.T) {
 		if time.Since(start) < time.Second {
 			t.Error("Bulk returned during its transaction")
 		}
-		if n := rowsOf(t, table)["p"]; n != patterns.MaxBatchOps {
-			t.Errorf("%d rows", n)
-		}
+		assert.Equal(t, rowsOf(t, table)["p"], patterns.MaxBatchOps, "rows")
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -30,7 +31,7 @@ func TestBulkWritesEveryRowThatCanBeWrittenAlone(t *testing.T) {
 		ops := upserts("a", "b", "O'Brien", "c", "d", "O'Neill", "it's", "e")
 		ops = append(ops, patterns.InsertOp(&counter{"p", "d'Or", 8}), patterns.DeleteOp[counter](keys.Key{Partition: "p", Row: "x"}, ""))
 		report, err := table.Bulk(t.Context(), slices.Values(ops), nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		// A transaction of a and b, O'Brien, c and d, O'Neill, it's, and the rest.
 		want := []string{"Table.Batch", "Table.UpsertReplace", "Table.Batch", "Table.UpsertReplace", "Table.UpsertReplace", "Table.Batch"}
 		if b.Accelerated {
@@ -41,13 +42,9 @@ func TestBulkWritesEveryRowThatCanBeWrittenAlone(t *testing.T) {
 		}
 		b.WantOps(t, want...)
 		for i, row := range []string{"a", "b", "O'Brien", "c", "d", "O'Neill", "it's", "e", "d'Or"} {
-			if got := harness.Get(t, table, keys.Key{Partition: "p", Row: row}).Value.N; got != int64(i) {
-				t.Errorf("%s: %d, want %d", row, got, i)
-			}
+			assert.Equal(t, harness.Get(t, table, keys.Key{Partition: "p", Row: row}).Value.N, int64(i), row, "want", i)
 		}
-		if n := rowsOf(t, table)["p"]; n != 9 {
-			t.Errorf("%d rows, want 9", n)
-		}
+		assert.Equal(t, rowsOf(t, table)["p"], 9, "rows, want 9")
 	})
 }
 
@@ -63,11 +60,9 @@ func TestBulkSendsOperationsWithAQuoteInOrder(t *testing.T) {
 			ops = append(ops, patterns.UpsertOp(&counter{"p", row, int64(i)}, patterns.Replace))
 		}
 		_, err := table.Bulk(t.Context(), slices.Values(ops), nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		for row, want := range map[string]int64{"'0": 36, "'1": 34, "'2": 38, "0": 39, "1": 37, "2": 35} {
-			if got := harness.Get(t, table, keys.Key{Partition: "p", Row: row}).Value.N; got != want {
-				t.Errorf("%s: %d, want %d", row, got, want)
-			}
+			assert.Equal(t, harness.Get(t, table, keys.Key{Partition: "p", Row: row}).Value.N, want, row)
 		}
 	})
 }
@@ -78,7 +73,7 @@ func TestBulkReportsAFailureOfARowThatIsSentAlone(t *testing.T) {
 		ops := upserts("a", "b")
 		ops = slices.Insert(ops, 1, patterns.DeleteOp[counter](keys.Key{Partition: "p", Row: "no row's"}, ""))
 		report, err := table.Bulk(t.Context(), slices.Values(ops), nil)
-		harness.WantError(t, err, patterns.ErrNotFound)
+		assert.WantError(t, err, patterns.ErrNotFound)
 		if report.Applied != 2 || len(report.Failures) != 1 || report.Failures[0].Index != 1 {
 			t.Errorf("%+v", report)
 		}
@@ -106,10 +101,10 @@ func TestBulkSendsNoOperationAloneAfterItsContextEnded(t *testing.T) {
 			Progress: func(patterns.BulkProgress) { cancel() },
 		})
 		if b.Accelerated {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			return
 		}
-		harness.WantError(t, err, context.Canceled)
+		assert.WantError(t, err, context.Canceled)
 		if report.Applied != 1 || report.Failed != 2 {
 			t.Errorf("%+v", report)
 		}
@@ -140,7 +135,7 @@ func TestAFailureOfBulkContainsTheOperationToRepeat(t *testing.T) {
 			if f.Index == 5 {
 				continue
 			}
-			harness.NoError(t, table.Delete(t.Context(), f.Key, ""))
+			assert.NoError(t, table.Delete(t.Context(), f.Key, ""))
 			item, err := table.Do(t.Context(), f.Op)
 			if err != nil || item.Key != f.Key || item.Value.N != int64(f.Index) {
 				t.Errorf("%+v, %v", item, err)

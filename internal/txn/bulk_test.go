@@ -3,12 +3,12 @@ package txn_test
 import (
 	"fmt"
 	"iter"
-	"maps"
 	"math"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -33,9 +33,7 @@ func rowsOf(t testing.TB, table *patterns.Table[counter]) map[string]int {
 	t.Helper()
 	n := make(map[string]int)
 	for item, err := range table.Query(t.Context(), query.Filter{}, &patterns.QueryOptions{Allow: query.TableScan}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		n[item.Key.Partition]++
 	}
 	return n
@@ -66,13 +64,9 @@ func TestBulkPacksFullTransactions(t *testing.T) {
 			if err != nil || report.Taken != c.n || report.Applied != c.n || report.Failed != 0 || report.Requests != c.requests {
 				t.Errorf("%+v: got %+v, %v", c, report, err)
 			}
-			if report.BulkProgress != last {
-				t.Errorf("%+v: the last progress is %+v, the report %+v", c, last, report.BulkProgress)
-			}
+			assert.Equal(t, report.BulkProgress, last, c, "the last progress is", "the report")
 			b.WantRequestCount(t, c.requests)
-			if got := rowsOf(t, table); !maps.Equal(got, want) {
-				t.Errorf("%+v: rows %v", c, got)
-			}
+			assert.EqualMaps(t, rowsOf(t, table), want, c, "rows")
 		}
 	})
 }
@@ -137,9 +131,7 @@ func TestBulkSendsPartitionsConcurrentlyAndEachInOrder(t *testing.T) {
 			t.Errorf("%+v, %v", report.BulkProgress, err)
 		}
 		// Three transactions of each partition, sequentially.
-		if took := time.Since(start); took != 3*time.Second {
-			t.Errorf("it took %v", took)
-		}
+		assert.Equal(t, time.Since(start), 3*time.Second, "it took")
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -67,17 +68,14 @@ func TestAContextThatEndsBetweenTriesEndsTheCall(t *testing.T) {
 		table := harness.NewTable[counter](t, b.AfterEachTry(t, name, func(int) { cancel() }), nil)
 		b.Fault(storagetest.On("Table.Insert").Status(http.StatusServiceUnavailable, "ServerBusy"))
 		_, err := table.Insert(ctx, &counter{"hits", "0", 1})
-		harness.WantError(t, err, context.Canceled)
+		assert.WantError(t, err, context.Canceled)
 		b.WantRequestCount(t, 1)
 	})
 }
 
 func TestNoGoroutineOutlivesItsCall(t *testing.T) {
 	acct := storagetest.New(t)
-	server, err := acct.Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := assert.Must(acct.Serve())(t)
 	defer server.Close()
 	for mode, accelerate := range map[string]bool{"plain": false, "accelerated": true} {
 		t.Run(mode, func(t *testing.T) {
@@ -85,18 +83,16 @@ func TestNoGoroutineOutlivesItsCall(t *testing.T) {
 			defer transport.CloseIdleConnections()
 			table := harness.NewTable[counter](t, harness.Open(t, server.ConnectionString(), harness.UniqueName(), accelerate, &http.Client{Transport: transport}), nil)
 			ctx := t.Context()
-			if err := table.Create(ctx); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, table.Create(ctx))
 			transport.CloseIdleConnections()
 			before := runtime.NumGoroutine()
 			harness.Insert(t, table, counter{"hits", "0", 1})
 			for range 20 {
 				acct.Fault(storagetest.On("Table.*").Probability(0.2).LoseReply(), storagetest.On("Table.*").Probability(0.2).CutReply(30))
 				short, cancel := context.WithTimeout(ctx, 2*time.Millisecond)
-				harness.MayFail(table.Update(short, tally, addOne))
-				harness.MayFail(table.Batch().Upsert(&counter{"hits", "1", 1}, patterns.Merge).Upsert(&counter{"hits", "2", 1}, patterns.Merge).Commit(ctx))
-				harness.MayFail(table.Bulk(short, inserts(300, "a", "b", "c"), nil))
+				assert.MayFail(table.Update(short, tally, addOne))
+				assert.MayFail(table.Batch().Upsert(&counter{"hits", "1", 1}, patterns.Merge).Upsert(&counter{"hits", "2", 1}, patterns.Merge).Commit(ctx))
+				assert.MayFail(table.Bulk(short, inserts(300, "a", "b", "c"), nil))
 				for _, err := range table.Query(ctx, query.PartitionKey.Eq("hits"), nil) {
 					_ = err // only its end matters
 					break

@@ -7,6 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -43,20 +44,14 @@ func atAnyStamps(t *testing.T, body func(t *testing.T, b *harness.Backend, name 
 func TestAnInsertIsNotRefusedWhileAnAttemptMayArrive(t *testing.T) {
 	atAnyStamps(t, func(t *testing.T, b *harness.Backend, _ string, table, other *patterns.Table[counter]) {
 		theirs, err := other.Insert(t.Context(), &counter{"hits", "0", 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		b.Fault(late("Table.Insert"), late("Table.Batch"))
 		_, err = table.Insert(t.Context(), &counter{"hits", "0", 2})
 		unknownOnly(t, "insert", err)
 		_, err = table.Batch().Insert(&counter{"hits", "1", 2}).Insert(&counter{"hits", "0", 2}).Commit(t.Context())
 		unknownOnly(t, "batch", err)
-		if err := other.Delete(t.Context(), theirs.Key, theirs.ETag); err != nil {
-			t.Fatal(err)
-		}
-		if n := b.Arrive(); n != 2 {
-			t.Errorf("%d requests arrive", n)
-		}
+		assert.NoError(t, other.Delete(t.Context(), theirs.Key, theirs.ETag))
+		assert.Equal(t, b.Arrive(), 2, "requests arrive")
 		if now, err := other.Get(t.Context(), theirs.Key); err != nil || now.Value.N != 2 {
 			t.Errorf("the late insert was not applied: %+v, %v", now.Value, err)
 		}
@@ -69,12 +64,8 @@ func TestARowThatWasReplacedDoesNotRuleOutAnInsert(t *testing.T) {
 			if try > 1 {
 				return
 			}
-			if err := other.Delete(t.Context(), tally, ""); err != nil {
-				t.Error(err)
-			}
-			if _, err := other.Insert(t.Context(), &counter{"hits", "0", 1}); err != nil {
-				t.Error(err)
-			}
+			assert.Equal(t, other.Delete(t.Context(), tally, ""), nil)
+			assert.Equal(t, assert.ErrorOf(other.Insert(t.Context(), &counter{"hits", "0", 1})), nil)
 		})
 		table := harness.NewTable(t, client, &patterns.TableOptions[counter]{StampWrites: true})
 		b.Fault(storagetest.On("Table.Insert").Nth(1).LoseReply())
@@ -85,31 +76,17 @@ func TestARowThatWasReplacedDoesNotRuleOutAnInsert(t *testing.T) {
 
 func TestALateAttemptUnderAnETagHasNoEffect(t *testing.T) {
 	atAnyStamps(t, func(t *testing.T, b *harness.Backend, _ string, table, other *patterns.Table[counter]) {
-		item, err := other.Insert(t.Context(), &counter{"hits", "0", 1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		item := assert.Must(other.Insert(t.Context(), &counter{"hits", "0", 1}))(t)
 		b.Fault(late("Table.Replace"), late("Table.Delete"))
 		item.Value.N = 2
-		replaced, err := table.Replace(t.Context(), item)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := table.Delete(t.Context(), item.Key, replaced.ETag); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := other.Insert(t.Context(), &counter{"hits", "0", 3}); err != nil {
-			t.Fatal(err)
-		}
-		if n := b.Arrive(); n != 2 {
-			t.Errorf("%d requests arrive", n)
-		}
+		replaced := assert.Must(table.Replace(t.Context(), item))(t)
+		assert.NoError(t, table.Delete(t.Context(), item.Key, replaced.ETag))
+		assert.NoError(t, assert.ErrorOf(other.Insert(t.Context(), &counter{"hits", "0", 3})))
+		assert.Equal(t, b.Arrive(), 2, "requests arrive")
 		if now, err := other.Get(t.Context(), item.Key); err != nil || now.Value.N != 3 {
 			t.Errorf("have %+v, %v", now.Value, err)
 		}
-		if err := other.Delete(t.Context(), item.Key, azcore.ETagAny); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, other.Delete(t.Context(), item.Key, azcore.ETagAny), nil)
 	})
 }
 
@@ -122,7 +99,7 @@ func TestARowThatWasMadeAgainDoesNotRuleOutAnUpdate(t *testing.T) {
 		table := harness.NewTable(t, b.NamedTable(t, name), stamped)
 		b.Fault(late("Table.*"))
 		_, err := table.Upsert(t.Context(), &counter{"hits", "0", 1}, patterns.Replace)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		b.ClearFaults()
 
 		client := b.AfterEachTry(t, name, func(try int) {

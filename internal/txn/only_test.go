@@ -2,10 +2,10 @@ package txn_test
 
 import (
 	"errors"
-	"maps"
 	"slices"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -72,16 +72,14 @@ func TestOnlyWritesTheNamedPropertiesOfTheValue(t *testing.T) {
 						t.Errorf("%s: the result may replace the row", what)
 					}
 				}
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				b.WantRequestCount(t, 1)
 				row := harness.NewTable[map[string]any](t, client, &patterns.TableOptions[map[string]any]{Keyless: true})
 				got := harness.Get(t, row, jones).Value
 				for _, name := range []string{"PartitionKey", "RowKey", "Timestamp"} {
 					delete(got, name)
 				}
-				if !maps.Equal(got, c.want) {
-					t.Errorf("%s, batched %v: %v, want %v", what, batched, got, c.want)
-				}
+				assert.EqualMaps(t, got, c.want, what, "batched", batched)
 			}
 		}
 	})
@@ -91,9 +89,9 @@ func TestOnlySelectsPropertiesOfAMap(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.NewTable[map[string]any](t, b.Table(t), &patterns.TableOptions[map[string]any]{Keyless: true})
 		_, err := table.Do(t.Context(), patterns.InsertOp(&map[string]any{"A": "a", "B": "b"}).At(jones))
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		_, err = table.Do(t.Context(), patterns.UpsertOp(&map[string]any{"A": "2", "B": "2", "C": int64(3)}, patterns.Merge).Only("B", "C").At(jones))
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		got := harness.Get(t, table, jones).Value
 		if got["A"] != "a" || got["B"] != "2" || got["C"] != int64(3) {
 			t.Errorf("%v", got)
@@ -123,13 +121,13 @@ func TestOnlyRefusesUnknownNamesAndReplacements(t *testing.T) {
 		}
 		for _, op := range []patterns.Op[card]{patterns.UpsertOp(&v, patterns.Replace).Only("Age"), patterns.ReplaceOp(item).Only("Age")} {
 			_, err := table.Do(t.Context(), op)
-			harness.WantError(t, err, patterns.ErrProjected)
+			assert.WantError(t, err, patterns.ErrProjected)
 		}
 		_, err = table.Do(t.Context(), patterns.UpsertOp[card](nil, patterns.Merge).Only("Age"))
-		harness.WantError(t, err, patterns.ErrNil)
+		assert.WantError(t, err, patterns.ErrNil)
 		b.WantRequestCount(t, 0)
 		_, err = table.Do(t.Context(), patterns.DeleteOp[card](jones, "").Only("Age"))
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 	})
 }
 
@@ -142,7 +140,7 @@ func TestAnOperationWithOnlyIsNotChangedByItsCopies(t *testing.T) {
 		names[0] = "Phone"
 		_ = op.Only("Phone")
 		_, err := table.Do(t.Context(), op)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		if got := harness.Get(t, table, jones).Value; got.Email != "f" || got.Phone != "p" {
 			t.Errorf("%+v", got)
 		}

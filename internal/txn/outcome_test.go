@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -100,43 +101,43 @@ const rawTally = `{"PartitionKey":"hits","RowKey":"0","N@odata.type":"Edm.Int64"
 var competitors = []competitor{
 	{"none", nil},
 	{"update", func(t testing.TB, table *patterns.Table[counter], _ *aztables.Client) {
-		harness.MayFail(table.Update(t.Context(), tally, func(c *counter) error { c.N += 10; return nil }))
+		assert.MayFail(table.Update(t.Context(), tally, func(c *counter) error { c.N += 10; return nil }))
 	}},
 	{"same update", func(t testing.TB, table *patterns.Table[counter], _ *aztables.Client) {
-		harness.MayFail(table.Update(t.Context(), tally, func(c *counter) error { c.N = 2; return nil }))
+		assert.MayFail(table.Update(t.Context(), tally, func(c *counter) error { c.N = 2; return nil }))
 	}},
 	{"ten updates", func(t testing.TB, table *patterns.Table[counter], _ *aztables.Client) {
 		for range 10 {
-			harness.MayFail(table.Update(t.Context(), tally, func(c *counter) error { c.N++; return nil }))
+			assert.MayFail(table.Update(t.Context(), tally, func(c *counter) error { c.N++; return nil }))
 		}
 	}},
 	{"insert", func(t testing.TB, table *patterns.Table[counter], _ *aztables.Client) {
-		harness.MayFail(table.Insert(t.Context(), &counter{"hits", "0", 7}))
+		assert.MayFail(table.Insert(t.Context(), &counter{"hits", "0", 7}))
 	}},
 	{"blind upsert", func(t testing.TB, table *patterns.Table[counter], _ *aztables.Client) {
-		harness.MayFail(table.Upsert(t.Context(), &counter{"hits", "0", 8}, patterns.Replace))
+		assert.MayFail(table.Upsert(t.Context(), &counter{"hits", "0", 8}, patterns.Replace))
 	}},
 	{"blind merge", func(t testing.TB, table *patterns.Table[counter], _ *aztables.Client) {
-		harness.MayFail(table.Upsert(t.Context(), &counter{"hits", "0", 8}, patterns.Merge))
+		assert.MayFail(table.Upsert(t.Context(), &counter{"hits", "0", 8}, patterns.Merge))
 	}},
 	{"merge any", func(t testing.TB, table *patterns.Table[counter], _ *aztables.Client) {
 		item, err := table.Get(t.Context(), tally)
 		if err == nil {
 			item.ETag = azcore.ETagAny
-			harness.MayFail(table.Merge(t.Context(), item))
+			assert.MayFail(table.Merge(t.Context(), item))
 		}
 	}},
 	{"stranger's replace", func(t testing.TB, _ *patterns.Table[counter], raw *aztables.Client) {
-		harness.MayFail(raw.UpsertEntity(t.Context(), fmt.Appendf(nil, rawTally, 9), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace}))
+		assert.MayFail(raw.UpsertEntity(t.Context(), fmt.Appendf(nil, rawTally, 9), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace}))
 	}},
 	{"stranger's equal replace", func(t testing.TB, _ *patterns.Table[counter], raw *aztables.Client) {
-		harness.MayFail(raw.UpsertEntity(t.Context(), fmt.Appendf(nil, rawTally, 2), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace}))
+		assert.MayFail(raw.UpsertEntity(t.Context(), fmt.Appendf(nil, rawTally, 2), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace}))
 	}},
 	{"stranger's merge", func(t testing.TB, _ *patterns.Table[counter], raw *aztables.Client) {
-		harness.MayFail(raw.UpsertEntity(t.Context(), fmt.Appendf(nil, rawTally, 9), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeMerge}))
+		assert.MayFail(raw.UpsertEntity(t.Context(), fmt.Appendf(nil, rawTally, 9), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeMerge}))
 	}},
 	{"delete", func(t testing.TB, _ *patterns.Table[counter], raw *aztables.Client) {
-		harness.MayFail(raw.DeleteEntity(t.Context(), "hits", "0", nil))
+		assert.MayFail(raw.DeleteEntity(t.Context(), "hits", "0", nil))
 	}},
 }
 
@@ -201,7 +202,7 @@ func checkCase(t *testing.T, b *harness.Backend, w writer, c competitor, script 
 	var item patterns.Item[counter]
 	if !w.onNew {
 		if old {
-			harness.MayFail(raw.AddEntity(ctx, fmt.Appendf(nil, rawTally, 1), nil))
+			assert.MayFail(raw.AddEntity(ctx, fmt.Appendf(nil, rawTally, 1), nil))
 		} else {
 			harness.Insert(t, harness.NewTable(t, raw, opts), counter{"hits", "0", 1})
 		}
@@ -251,7 +252,7 @@ func checkCase(t *testing.T, b *harness.Backend, w writer, c competitor, script 
 	case got == azcore.ETagAny:
 		fail("an ETag returned that matches every version")
 	}
-	harness.WantHidden(t, err, "hits")
+	assert.WantHidden(t, err, "hits")
 }
 
 func TestLostRepliesAreResolvedOnEveryAccount(t *testing.T) {
@@ -276,7 +277,7 @@ func TestALostMergeIsRecognizedIfTheRowHasOtherProperties(t *testing.T) {
 			name := harness.UniqueName()
 			b.NamedTable(t, name)
 			raw := b.Direct(t, name)
-			harness.MayFail(raw.AddEntity(t.Context(), []byte(`{"PartitionKey":"hits","RowKey":"0","N@odata.type":"Edm.Int64","N":"1","Other":"x"}`), nil))
+			assert.MayFail(raw.AddEntity(t.Context(), []byte(`{"PartitionKey":"hits","RowKey":"0","N@odata.type":"Edm.Int64","N":"1","Other":"x"}`), nil))
 			table := harness.NewTable[counter](t, b.AfterEachTry(t, name, func(int) {}), nil)
 			item := harness.Get(t, harness.NewTable[counter](t, raw, nil), tally)
 			item.Value.N, item.ETag = 2, azcore.ETagAny

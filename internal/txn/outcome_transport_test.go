@@ -17,6 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
@@ -43,9 +44,7 @@ func TestOutcomesAreCorrectIfTheTransportReportsNoConnections(t *testing.T) {
 		table := harness.NewTable(t, client, &patterns.TableOptions[counter]{StampWrites: true})
 		for row := range 2 {
 			lose = row
-			if _, err := table.Insert(t.Context(), &counter{"hits", fmt.Sprint(row), 1}); err != nil {
-				t.Errorf("reply lost %d times: %v", row, err)
-			}
+			assert.Equal(t, assert.ErrorOf(table.Insert(t.Context(), &counter{"hits", fmt.Sprint(row), 1})), nil, "reply lost", row, "times")
 			_, err := table.Insert(t.Context(), &counter{"hits", fmt.Sprint(row), 1})
 			accelerated := strings.HasSuffix(t.Name(), "accelerated")
 			if errors.Is(err, patterns.ErrExists) != accelerated || errors.Is(err, patterns.ErrOutcomeUnknown) == accelerated {
@@ -90,23 +89,14 @@ func TestAWriteThatWasNotSentHasAKnownOutcome(t *testing.T) {
 				return o
 			}
 			t.Run("no credential", func(t *testing.T) {
-				service, err := aztables.NewServiceClient("https://nowhere.table.storagetest.invalid", brokenCredential{}, options())
-				if err != nil {
-					t.Fatal(err)
-				}
+				service := assert.Must(aztables.NewServiceClient("https://nowhere.table.storagetest.invalid", brokenCredential{}, options()))(t)
 				failed(t, service.NewClient("T"))
 			})
 			t.Run("no listener", func(t *testing.T) {
-				l, err := net.Listen("tcp", "127.0.0.1:0")
-				if err != nil {
-					t.Fatal(err)
-				}
+				l := assert.Must(net.Listen("tcp", "127.0.0.1:0"))(t)
 				address := l.Addr().String()
 				l.Close()
-				service, err := aztables.NewServiceClientWithNoCredential("http://"+address+"/acct", options())
-				if err != nil {
-					t.Fatal(err)
-				}
+				service := assert.Must(aztables.NewServiceClientWithNoCredential("http://"+address+"/acct", options()))(t)
 				failed(t, service.NewClient("T"))
 			})
 		})
@@ -128,10 +118,7 @@ func (credentialError) NonRetriable() {}
 // net/http reports each try.
 func TestALostReplyOverSocketsIsResolved(t *testing.T) {
 	acct := storagetest.New(t)
-	server, err := acct.Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := assert.Must(acct.Serve())(t)
 	defer server.Close()
 	before := http.DefaultTransport.(*http.Transport).Clone()
 	defer before.CloseIdleConnections()
@@ -140,28 +127,20 @@ func TestALostReplyOverSocketsIsResolved(t *testing.T) {
 			name := harness.UniqueName()
 			client := harness.Open(t, server.ConnectionString(), name, accelerate, &http.Client{Transport: before})
 			table := harness.NewTable(t, client, &patterns.TableOptions[counter]{StampWrites: true})
-			if err := table.Create(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, table.Create(t.Context()))
 			acct.ClearFaults()
 			acct.Fault(storagetest.On("Table.Insert").Nth(1).LoseReply())
 			acct.ResetLog()
 			item, err := table.Insert(t.Context(), &counter{"hits", "0", 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got := harness.Get(t, table, tally); got.ETag != item.ETag {
-				t.Errorf("ETag %q returned, the row has %q", item.ETag, got.ETag)
-			}
+			assert.NoError(t, err)
+			assert.Equal(t, harness.Get(t, table, tally).ETag, item.ETag, "ETag", "returned, the row has")
 			acct.ClearFaults()
 			_, err = table.Insert(t.Context(), &counter{"hits", "0", 1})
-			harness.WantError(t, err, patterns.ErrExists) // one try with a response
+			assert.WantError(t, err, patterns.ErrExists) // one try with a response
 			want := []string{"Table.Insert", "Table.Insert", "Table.Get", "Table.Get", "Table.Insert"}
-			if got := fmt.Sprint(acct.Log().Ops()); got != fmt.Sprint(want) {
-				t.Errorf("sent %v", got)
-			}
+			assert.Equal(t, fmt.Sprint(acct.Log().Ops()), fmt.Sprint(want), "sent")
 			_, err = table.Get(t.Context(), keys.Key{Partition: "hits", Row: "none"})
-			harness.WantError(t, err, patterns.ErrNotFound)
+			assert.WantError(t, err, patterns.ErrNotFound)
 		})
 	}
 }
@@ -191,7 +170,7 @@ func testDelayedTry(t *testing.T, refused bool) {
 			calls.TraceRequest(req)
 			late = func() {
 				req.Body = io.NopCloser(bytes.NewReader(body))
-				harness.MayFail(inner.Do(req.WithContext(context.Background())))
+				assert.MayFail(inner.Do(req.WithContext(context.Background())))
 			}
 			return nil, errors.New("connection reset")
 		}
@@ -205,10 +184,8 @@ func testDelayedTry(t *testing.T, refused bool) {
 		hold = false
 		acct.ClearFaults()
 		late()
-		harness.WantError(t, err, patterns.ErrOutcomeUnknown)
-		if got := harness.Get(t, table, tally).Value.N; got != 2 {
-			t.Errorf("the late try was not applied: %d", got)
-		}
+		assert.WantError(t, err, patterns.ErrOutcomeUnknown)
+		assert.Equal(t, harness.Get(t, table, tally).Value.N, 2, "the late try was not applied")
 	})
 }
 
@@ -222,8 +199,8 @@ func TestAnUnknownOutcomePrintsItsCausesWithPlusV(t *testing.T) {
 		b.Fault(storagetest.On("Table.Get").Status(500, "InternalError"))
 		_, unread := table.Insert(t.Context(), &counter{"hits", "0", 1})
 		for _, err := range []error{single, batch, unread} {
-			harness.WantError(t, err, patterns.ErrOutcomeUnknown)
-			harness.WantHidden(t, err, address)
+			assert.WantError(t, err, patterns.ErrOutcomeUnknown)
+			assert.WantHidden(t, err, address)
 			if text := fmt.Sprintf("%+v", err); strings.Count(text, address) == 0 {
 				t.Errorf("%%+v prints no more than %s", text)
 			}
@@ -257,9 +234,7 @@ func TestADamagedReadDoesNotDecideAnOutcome(t *testing.T) {
 		for _, body = range []string{"", "{"} {
 			damage = true
 			err := table.Delete(t.Context(), key, "")
-			if !errors.Is(err, patterns.ErrOutcomeUnknown) {
-				t.Errorf("body %q: %v", body, err)
-			}
+			assert.WantError(t, err, patterns.ErrOutcomeUnknown, "body", body)
 			_, err = table.Upsert(t.Context(), &counter{"hits", "1", 2}, patterns.Merge)
 			if !errors.Is(err, patterns.ErrOutcomeUnknown) || !errors.Is(err, patterns.ErrBadReply) {
 				t.Errorf("body %q: %v", body, err)

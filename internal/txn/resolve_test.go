@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/internal/txn"
@@ -59,15 +60,10 @@ func TestResolveReturnsWhatTheStoredRowProves(t *testing.T) {
 	} {
 		account := storagetest.New(t)
 		client := account.TablesWith(harness.Accelerated()).NewClient("Rows")
-		if _, err := client.CreateTable(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(client.CreateTable(t.Context(), nil)))
 		etag := ""
 		if c.stored != "-" {
-			reply, err := client.AddEntity(t.Context(), []byte(row(c.stored)), nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			reply := assert.Must(client.AddEntity(t.Context(), []byte(row(c.stored)), nil))(t)
 			etag = string(reply.ETag)
 		}
 		if c.change.ETag == "stored" {
@@ -90,12 +86,8 @@ func TestResolveReturnsWhatTheStoredRowProves(t *testing.T) {
 		case etags[0] == txn.SupersededETag:
 			got = superseded
 		}
-		if got != c.want {
-			t.Errorf("%s: %s, want %s (%q, %v)", c.what, got, c.want, etags, err)
-		}
-		if n := len(account.Log()); n != 1 {
-			t.Errorf("%s: %d requests, want 1", c.what, n)
-		}
+		assert.Equal(t, got, c.want, c.what, etags, err)
+		assert.Equal(t, len(account.Log()), 1, c.what, "requests, want 1")
 	}
 }
 
@@ -106,13 +98,9 @@ func row(properties string) string {
 func TestResolveCombinesTheRowsOfATransaction(t *testing.T) {
 	account := storagetest.New(t)
 	client := account.TablesWith(harness.Accelerated()).NewClient("Rows")
-	if _, err := client.CreateTable(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(client.CreateTable(t.Context(), nil)))
 	reply, err := client.AddEntity(t.Context(), []byte(row(`"N":1,"azp_stamp":"me"`)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	equal := txn.Change{Write: wire.Write{Kind: wire.InsertOrReplace, PartitionKey: "p", RowKey: "r", Body: []byte(row(`"N":1`))}}
 	proof := txn.Change{ID: "me", Write: wire.Write{Kind: wire.Insert, PartitionKey: "p", RowKey: "r", Body: []byte(row(`"N":1,"azp_stamp":"me"`))}}
 	unproven := txn.Change{Write: wire.Write{Kind: wire.Insert, PartitionKey: "p", RowKey: "none", Body: []byte(`{"PartitionKey":"p","RowKey":"none"}`)}}
@@ -129,9 +117,7 @@ func TestResolveCombinesTheRowsOfATransaction(t *testing.T) {
 		t.Errorf("a proof and a missing row: %q, %v", etags, err)
 	}
 	for _, other := range []txn.Change{unproven, deletion, {IfExists: true, Write: deletion.Write}} {
-		if _, err := resolve(equal, other); !errors.Is(err, azerr.ErrOutcomeUnknown) {
-			t.Errorf("equal content, and a missing row: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(resolve(equal, other)), azerr.ErrOutcomeUnknown, "equal content, and a missing row")
 	}
 	var e *types.Error
 	if _, err := resolve(unproven, unchanged); !errors.As(err, &e) || e.Unsure {

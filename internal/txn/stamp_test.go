@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -114,14 +115,9 @@ func TestTheStampIsBoundedAndNotAmongTheProperties(t *testing.T) {
 		stamped := harness.NewTable(t, client, &patterns.TableOptions[counter]{StampWrites: true})
 		harness.Insert(t, stamped, counter{"hits", "0", 1})
 		for range 20 {
-			if _, err := stamped.Update(t.Context(), tally, addOne); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(stamped.Update(t.Context(), tally, addOne)))
 		}
-		reply, err := client.GetEntity(t.Context(), "hits", "0", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := assert.Must(client.GetEntity(t.Context(), "hits", "0", nil))(t)
 		var row struct {
 			Stamp string `json:"azp_stamp"`
 		}

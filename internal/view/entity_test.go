@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
@@ -30,10 +31,7 @@ func TestCopiesAreEqualIfTheListedPropertiesAre(t *testing.T) {
 		"a map, an unlisted one":     {&open{"Name": "Ann", "Age": 3}, &open{"Name": "Ann"}, []string{"Name"}, true},
 		"a map without a listed one": {&open{"Name": "Ann"}, &open{}, []string{"Name"}, false},
 	} {
-		typ, err := EntityTypeOf(reflect.TypeOf(c.a).Elem())
-		if err != nil {
-			t.Fatal(err)
-		}
+		typ := assert.Must(EntityTypeOf(reflect.TypeOf(c.a).Elem()))(t)
 		if equal, err := typ.EqualCopies(c.a, c.b, key, c.only); equal != c.wantEqual || err != nil {
 			t.Errorf("%s: %v, %v", name, equal, err)
 		}
@@ -41,9 +39,7 @@ func TestCopiesAreEqualIfTheListedPropertiesAre(t *testing.T) {
 }
 
 func TestPropertyNamesThatNoRowCanHaveAreRefused(t *testing.T) {
-	if err := CheckPropertyName("EmployeeCount"); err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, CheckPropertyName("EmployeeCount"), nil)
 	for _, name := range []string{"", "two words", "azp_count", "1st", "PartitionKey", "RowKey", "Timestamp", "odata.etag", "N@odata.type"} {
 		var p *types.PropertyError
 		if err := CheckPropertyName(name); !errors.As(err, &p) {

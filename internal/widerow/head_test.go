@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 )
@@ -23,9 +24,7 @@ func FuzzHead(f *testing.F) {
 	rows := entityRows{"p", "id" + separator}
 	f.Fuzz(func(t *testing.T, layoutName, parts, splits, versions string) {
 		text, err := json.Marshal(map[string]string{"PartitionKey": "p", "RowKey": rows.head().Row, "azp_layout": layoutName, "azp_parts": parts, "azp_splits": splits, "azp_version": versions})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		parse := func(body []byte) (*head, error) {
 			var g edm.StoredRows
 			if err := g.AddEntity(`W/"1"`, body); err != nil {
@@ -52,10 +51,7 @@ func FuzzHead(f *testing.F) {
 				t.Errorf("%s: %d pieces of %q", text, n, name)
 			}
 		}
-		own, err := newLayout(3, nil, false)
-		if err != nil {
-			t.Fatal(err)
-		}
+		own := assert.Must(newLayout(3, nil, false))(t)
 		if l, err := own.stored(h.layout); err == nil && (l.parts < 1 || l.parts > MaxParts || l.check("A") != nil) {
 			t.Errorf("%s: layout %+v", text, l)
 		} else if err != nil && !errors.Is(err, ErrParts) {
@@ -65,9 +61,7 @@ func FuzzHead(f *testing.F) {
 			return
 		}
 		body, err := h.body(rows)
-		if err != nil {
-			t.Fatalf("%s: %v", text, err)
-		}
+		assert.NoError(t, err, text)
 		again, err := parse(body)
 		if err != nil || !reflect.DeepEqual(again, h) {
 			t.Errorf("%s is printed as %s, %v", text, body, err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
@@ -126,9 +127,7 @@ func TestATruncatedBatchReplyIsNeverSuccess(t *testing.T) {
 			t.Errorf("%s: got %+v, %v; want azerr.ErrBadReply", name, r, err)
 		}
 	}
-	if _, err := parseBatchReply("text/plain", []byte(whole), inserts(4)); !errors.Is(err, azerr.ErrBadReply) {
-		t.Errorf("no boundary: %v", err)
-	}
+	assert.WantError(t, assert.ErrorOf(parseBatchReply("text/plain", []byte(whole), inserts(4))), azerr.ErrBadReply, "no boundary")
 }
 
 func FuzzBatchReply(f *testing.F) {

@@ -10,6 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
@@ -53,9 +54,7 @@ func TestOperationValuesBelongToOneCall(t *testing.T) {
 					}
 				}
 			}
-			if !slices.Equal(seen, slices.Repeat([]int{1}, calls)) {
-				t.Errorf("%d calls, tries %v", calls, seen)
-			}
+			assert.EqualSlices(t, seen, slices.Repeat([]int{1}, calls), calls, "calls, tries")
 		})
 	}
 }
@@ -80,12 +79,8 @@ func TestOnlyLoggingAndTheDownloadHaveOperationValues(t *testing.T) {
 		o.PerCallPolicies = append([]policy.Policy{p}, o.PerCallPolicies...)
 	})
 	for _, call := range wire.Requests(c, "p", "r") {
-		if err := call(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, call(t.Context()))
 	}
 	want := []string{"runtime.bodyDownloadPolicyOpValues", "runtime.logPolicyOpValues"}
-	if got := slices.Sorted(maps.Keys(p.types)); !slices.Equal(got, want) {
-		t.Errorf("operation values %v", got)
-	}
+	assert.EqualSlices(t, slices.Sorted(maps.Keys(p.types)), want, "operation values")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	azruntime "github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 // Policies of the SDK change the headers of a request too. Wherever the caller puts one, the
@@ -49,17 +50,13 @@ func TestAHeaderThatAPolicyOfTheSDKAddsBelongsToOneCall(t *testing.T) {
 					reference, other := keeping(t, add)
 					other.noKept.Store(true)
 					for _, c := range []*Client{c, other} { // they know their modes then
-						if err := requests(c, "p", "r")["get"](t.Context()); err != nil {
-							t.Fatal(err)
-						}
+						assert.NoError(t, requests(c, "p", "r")["get"](t.Context()))
 					}
 					ids := map[string]bool{}
 					for range 3 {
 						for what := range requests(nil, "", "") {
 							for _, c := range []*Client{c, other} {
-								if err := requests(c, "p", "r")[what](t.Context()); err != nil {
-									t.Fatal(err)
-								}
+								assert.NoError(t, requests(c, "p", "r")[what](t.Context()))
 							}
 							got, want := sent.last(), reference.last()
 							if line := id.FindString(got); line != "" && ids[line] {
@@ -67,9 +64,7 @@ func TestAHeaderThatAPolicyOfTheSDKAddsBelongsToOneCall(t *testing.T) {
 							} else {
 								ids[line] = true
 							}
-							if id.ReplaceAllString(got, "") != id.ReplaceAllString(want, "") {
-								t.Errorf("%s:\n%s\naztables:\n%s", what, got, want)
-							}
+							assert.Equal(t, id.ReplaceAllString(got, ""), id.ReplaceAllString(want, ""), what, got, "aztables", want)
 						}
 					}
 				})
@@ -106,9 +101,7 @@ func TestAPolicyThatFollowsTheAcceleratorMayRewindTheBody(t *testing.T) {
 			for range 3 {
 				for what := range requests(nil, "", "") {
 					for _, c := range []*Client{c, other} {
-						if err := requests(c, "p", "r")[what](t.Context()); err != nil {
-							t.Fatal(err)
-						}
+						assert.NoError(t, requests(c, "p", "r")[what](t.Context()))
 					}
 					if got, want := sent.last(), reference.last(); got != want && !differInDate(got, want) {
 						t.Errorf("%s:\n%s\nwithout:\n%s", what, got, want)
@@ -126,9 +119,7 @@ func TestEachTryOfAKeptRequestIsSignedAnew(t *testing.T) {
 			untilKept(t, c, kindOf(what), requests(c, "p", "r")[what])
 			before := len(r.sent)
 			r.fails = 2
-			if err := requests(c, "p", "r")[what](t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, requests(c, "p", "r")[what](t.Context()))
 			dates, signatures := map[string]bool{}, map[string]bool{}
 			for _, try := range r.sent[before:] {
 				for line := range strings.Lines(try) {
@@ -170,17 +161,12 @@ func TestAChallengeInAKeptRequestRenewsTheToken(t *testing.T) {
 			return resp, err
 		})
 		Accelerate(&o.ClientOptions)
-		s, err := aztables.NewServiceClient(testURL, &renewed{}, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := assert.Must(aztables.NewServiceClient(testURL, &renewed{}, o))(t)
 		c := NewClient(s.NewClient("Table"))
 		untilKept(t, c, kindOf(what), requests(c, "p", "r")[what])
 		before := len(r.sent)
 		challenge = true
-		if err := requests(c, "p", "r")[what](t.Context()); err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
+		assert.Equal(t, requests(c, "p", "r")[what](t.Context()), nil, what)
 		tries := r.sent[before:]
 		if len(tries) != 2 || strings.Replace(tries[0], "token1", "token2", 1) != tries[1] {
 			t.Errorf("%s: %q", what, tries)
@@ -250,9 +236,7 @@ func TestALogListenerThatIsSetLateEndsKeeping(t *testing.T) {
 	lines := 0
 	listen(t, func(string) { lines++ })
 	for range 2 { // the first of another kind finds the listener
-		if err := requests(c, "p", "r")["page"](t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, requests(c, "p", "r")["page"](t.Context()))
 	}
 	k := &call{client: c, target: target{kind: getRequest}}
 	if k.takeKept(); k.kept != nil || lines != 4 {
@@ -266,9 +250,7 @@ func TestAServiceAddressWithAParameterOfQueriesIsNotKept(t *testing.T) {
 	Accelerate(&o.ClientOptions)
 	c := NewClient(sharedKey(t, testURL+"/?$top=3&a=b", o).NewClient("Table"))
 	for _, top := range []int32{0, 0, 0, 7} {
-		if _, err := c.Query(t.Context(), Query{Top: top}, func([]byte) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(c.Query(t.Context(), Query{Top: top}, func([]byte) error { return nil })))
 	}
 	if strings.Contains(r.last(), "top=3") || !strings.Contains(r.last(), "top=7") {
 		t.Error(r.last())
@@ -280,9 +262,7 @@ func TestTheBufferOfABodyThatIsRewoundIsNotUsedByAnotherCall(t *testing.T) {
 	r := b.reader()
 	r.sent = true
 	r.Close()
-	if _, err := r.Seek(0, io.SeekStart); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(r.Seek(0, io.SeekStart)))
 	b.release() // the call ends, and the transport still reads
 	if b.refs.Load() <= 0 {
 		t.Error("the buffer was put back")

@@ -19,6 +19,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 // recorder is a transport that accepts every request and records it as text.
@@ -75,14 +76,8 @@ const (
 )
 
 func sharedKey(t testing.TB, url string, opts *aztables.ClientOptions) *aztables.ServiceClient {
-	cred, err := aztables.NewSharedKeyCredential("account", testKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := aztables.NewServiceClientWithSharedKey(url, cred, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cred := assert.Must(aztables.NewSharedKeyCredential("account", testKey))(t)
+	s := assert.Must(aztables.NewServiceClientWithSharedKey(url, cred, opts))(t)
 	return s
 }
 
@@ -117,9 +112,7 @@ func requests(c *Client, pk, rk string) map[string]func(context.Context) error {
 func untilKept(t *testing.T, c *Client, kind requestKind, call func(context.Context) error) {
 	t.Helper()
 	for range 1000 {
-		if err := call(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, call(t.Context()))
 		if k := c.kept[kind].Get(); k != nil {
 			c.kept[kind].Put(k)
 			return
@@ -162,17 +155,11 @@ func TestAKeptRequestIsTheOneThatAztablesMakes(t *testing.T) {
 			return sharedKey(t, "https://account.table.cosmosdb.azure.com", o)
 		},
 		"SAS": func(t *testing.T, o *aztables.ClientOptions) *aztables.ServiceClient {
-			s, err := aztables.NewServiceClientWithNoCredential(testURL+"/?sv=2019-02-02&sig=a%2Bb%3D&se=2030-01-01T00%3A00%3A00Z", o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := assert.Must(aztables.NewServiceClientWithNoCredential(testURL+"/?sv=2019-02-02&sig=a%2Bb%3D&se=2030-01-01T00%3A00%3A00Z", o))(t)
 			return s
 		},
 		"token": func(t *testing.T, o *aztables.ClientOptions) *aztables.ServiceClient {
-			s, err := aztables.NewServiceClient(testURL, tokens{}, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := assert.Must(aztables.NewServiceClient(testURL, tokens{}, o))(t)
 			return s
 		},
 	} {
@@ -190,18 +177,12 @@ func TestAKeptRequestIsTheOneThatAztablesMakes(t *testing.T) {
 				for _, row := range [][2]string{{"a", "b"}, {"o'neil", "100% ü"}, {"1+1=2&x", "~(,;:@)"}, {"a", ""}} {
 					for what, call := range requests(c, row[0], row[1]) {
 						untilKept(t, c, kindOf(what), requests(c, "other", "row")[what])
-						if err := call(t.Context()); err != nil {
-							t.Fatal(err)
-						}
+						assert.NoError(t, call(t.Context()))
 						if err := requests(other, "other", "row")["get"](t.Context()); err != nil { // it knows its mode then
 							t.Fatal(err)
 						}
-						if err := requests(other, row[0], row[1])[what](t.Context()); err != nil {
-							t.Fatal(err)
-						}
-						if got, want := sent.last(), reference.last(); got != want {
-							t.Errorf("%s of %q:\n%s\naztables:\n%s", what, row, got, want)
-						}
+						assert.NoError(t, requests(other, row[0], row[1])[what](t.Context()))
+						assert.Equal(t, sent.last(), reference.last(), what, "of", row, "aztables")
 					}
 				}
 			})
@@ -233,9 +214,7 @@ func TestAKeptRequestIsTriedAgain(t *testing.T) {
 		untilKept(t, c, kindOf(what), requests(c, "p", "r")[what])
 		before := len(r.sent)
 		r.fails = 2
-		if err := requests(c, "p", "r")[what](t.Context()); err != nil {
-			t.Errorf("%s: %v", what, err)
-		}
+		assert.Equal(t, requests(c, "p", "r")[what](t.Context()), nil, what)
 		tries := r.sent[before:]
 		if len(tries) != 3 || tries[0] != tries[2] && !differInDate(tries[0], tries[2]) {
 			t.Errorf("%s: %q", what, tries)
@@ -264,15 +243,11 @@ func TestAKeptRequestServesTheValuesInItsContext(t *testing.T) {
 		var resp *http.Response
 		ctx := policy.WithCaptureResponse(t.Context(), &resp)
 		ctx = policy.WithHTTPHeader(ctx, http.Header{"X-Mine": {what}})
-		if err := requests(c, "p", "r")[what](ctx); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, requests(c, "p", "r")[what](ctx))
 		if resp == nil || resp.StatusCode/100 != 2 {
 			t.Errorf("%s: captured %v", what, resp)
 		}
-		if !strings.Contains(r.last(), "X-Mine: ["+what+"]") {
-			t.Errorf("%s: the header is missing", what)
-		}
+		assert.Contains(t, r.last(), "X-Mine: ["+what+"]", what, "the header is missing")
 		if err := requests(c, "p", "r")[what](t.Context()); err != nil || strings.Contains(r.last(), "X-Mine") {
 			t.Errorf("%s: the header came again: %v", what, err)
 		}
@@ -303,13 +278,9 @@ func TestEveryCallIsLoggedAsItsFirstTry(t *testing.T) {
 			}
 		}
 	}
-	if len(lines) != 2*calls {
-		t.Errorf("%d entries for %d calls", len(lines), calls)
-	}
+	assert.Equal(t, len(lines), 2*calls, "entries for", calls, "calls")
 	for _, line := range lines {
-		if !strings.Contains(line, "(Try=1") {
-			t.Error(line)
-		}
+		assert.Contains(t, line, "(Try=1")
 	}
 }
 
@@ -368,9 +339,7 @@ func TestConcurrentCallsShareNoRequest(t *testing.T) {
 				row := fmt.Sprintf("%d-%d", worker, i)
 				ctx := policy.WithHTTPHeader(t.Context(), http.Header{"X-Row": {row}})
 				w := Write{Kind: InsertOrMerge, PartitionKey: "p", RowKey: row, Body: keysOnly("p", row)}
-				if _, err := c.Write(ctx, w); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, assert.ErrorOf(c.Write(ctx, w)), nil)
 			}
 		})
 	}

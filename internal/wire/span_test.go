@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
@@ -24,9 +25,7 @@ func TestAClientWithoutATracerMakesNoSpansAndAllocatesNothing(t *testing.T) {
 			t.Error("a span")
 		}
 	})
-	if allocs != 0 {
-		t.Errorf("%v allocations", allocs)
-	}
+	assert.Equal(t, allocs, 0, "allocations")
 }
 
 func TestTheSpanOfAnOperationHasItsErrorWithoutKeys(t *testing.T) {
@@ -46,9 +45,7 @@ func TestTheSpanOfAnOperationHasItsErrorWithoutKeys(t *testing.T) {
 		status, ended := "", 0
 		c := NewClient(nil)
 		c.Tracer = tracing.NewTracer(func(ctx context.Context, name string, o *tracing.SpanOptions) (context.Context, tracing.Span) {
-			if name != "table.get" {
-				t.Error(name)
-			}
+			assert.Equal(t, name, "table.get")
 			return ctx, tracing.NewSpan(tracing.SpanImpl{
 				End:           func() { ended++ },
 				SetAttributes: func(a ...tracing.Attribute) { set = append(set, a...) },

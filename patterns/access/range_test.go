@@ -1,7 +1,6 @@
 package access_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -9,6 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/access"
 )
@@ -23,17 +23,12 @@ func TestARangeContainsExactlyTheDocumentedKeys(t *testing.T) {
 		ID   uint64 `key:"digits=6"`
 		Year uint64 `key:"digits=4"`
 	}](nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	empid := struct {
 		ID   uint64 `key:"digits=6"`
 		Year uint64 `key:"digits=4"`
 	}{ID: 123}
-	reviews, err := layout.Range(empid, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	reviews := assert.Must(layout.Range(empid, 1))(t)
 	full := strings.Repeat("x", keys.MaxUnits-1)
 	tests := []struct {
 		name    string
@@ -62,9 +57,7 @@ func TestARangeContainsExactlyTheDocumentedKeys(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if err := test.r.Err(); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, test.r.Err())
 			for _, k := range test.in {
 				if !test.r.Contains(k) {
 					t.Errorf("%q is not contained", k)
@@ -109,9 +102,7 @@ func TestARangeThatCannotBeSignedReportsAnError(t *testing.T) {
 			}
 		})
 	}
-	if !errors.Is(access.Partition("a/b").Err(), keys.ErrBadKey) {
-		t.Error("an illegal key does not match keys.ErrBadKey")
-	}
+	assert.WantError(t, access.Partition("a/b").Err(), keys.ErrBadKey, "an illegal key does not match keys.ErrBadKey")
 }
 
 // A Range is a subset of its keys.Range: the only keys that it excludes contain U+FFFD or

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/google/uuid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azurite"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/access"
@@ -43,10 +43,7 @@ func onServices(t *testing.T, body func(t *testing.T, a account)) {
 
 func sharedKey(t *testing.T, name, key string) *aztables.SharedKeyCredential {
 	t.Helper()
-	cred, err := aztables.NewSharedKeyCredential(name, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cred := assert.Must(aztables.NewSharedKeyCredential(name, key))(t)
 	return cred
 }
 
@@ -55,19 +52,12 @@ func sharedKey(t *testing.T, name, key string) *aztables.SharedKeyCredential {
 func (a account) table(t *testing.T, rows ...keys.Key) (*aztables.Client, string) {
 	t.Helper()
 	name := "t" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	service, err := aztables.NewServiceClientWithSharedKey(a.url, a.cred, &aztables.ClientOptions{ClientOptions: options(a.transport)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := service.CreateTable(t.Context(), name, nil); err != nil {
-		t.Fatal(err)
-	}
+	service := assert.Must(aztables.NewServiceClientWithSharedKey(a.url, a.cred, &aztables.ClientOptions{ClientOptions: options(a.transport)}))(t)
+	assert.NoError(t, assert.ErrorOf(service.CreateTable(t.Context(), name, nil)))
 	t.Cleanup(func() { _, _ = service.DeleteTable(context.Background(), name, nil) })
 	client := service.NewClient(name)
 	for _, k := range rows {
-		if _, err := client.AddEntity(t.Context(), entity(k), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(client.AddEntity(t.Context(), entity(k), nil)))
 	}
 	return client, name
 }
@@ -76,14 +66,8 @@ func (a account) table(t *testing.T, rows ...keys.Key) (*aztables.Client, string
 func (a account) open(t *testing.T, s access.Scope) *aztables.Client {
 	t.Helper()
 	s.AllowHTTP = strings.HasPrefix(a.url, "http:")
-	token, err := access.Sign(a.cred, a.url, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := token.Client(&aztables.ClientOptions{ClientOptions: options(a.transport)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := assert.Must(access.Sign(a.cred, a.url, s))(t)
+	client := assert.Must(token.Client(&aztables.ClientOptions{ClientOptions: options(a.transport)}))(t)
 	return client
 }
 
@@ -99,15 +83,10 @@ func list(t *testing.T, c *aztables.Client, filter string) []string {
 	t.Helper()
 	var got []string
 	for pager := c.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: to.Ptr(filter)}); pager.More(); {
-		page, err := pager.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := assert.Must(pager.NextPage(t.Context()))(t)
 		for _, row := range page.Entities {
 			var e aztables.Entity
-			if err := json.Unmarshal(row, &e); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, json.Unmarshal(row, &e))
 			got = append(got, e.PartitionKey+"/"+e.RowKey)
 		}
 	}
@@ -131,12 +110,8 @@ func TestAClientWithATokenAccessesOnlyItsRange(t *testing.T) {
 		expiry := time.Now().Add(time.Hour)
 		c := a.open(t, access.Scope{Table: name, Range: access.Rows("alice", keys.Prefix("email_")), Allow: access.Read | access.Upsert, Expiry: expiry})
 
-		if _, err := c.GetEntity(t.Context(), "alice", "email_a", nil); err != nil {
-			t.Error(err)
-		}
-		if _, err := c.AddEntity(t.Context(), entity(key("alice", "email_c+d e")), nil); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, assert.ErrorOf(c.GetEntity(t.Context(), "alice", "email_a", nil)), nil)
+		assert.Equal(t, assert.ErrorOf(c.AddEntity(t.Context(), entity(key("alice", "email_c+d e")), nil)), nil)
 		if _, err := c.UpsertEntity(t.Context(), entity(key("alice", "email_z")), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace}); err != nil {
 			t.Error(err)
 		}
@@ -147,9 +122,7 @@ func TestAClientWithATokenAccessesOnlyItsRange(t *testing.T) {
 			return // Azurite ignores ranges
 		}
 		want := []string{"alice/email_a", "alice/email_b", "alice/email_c+d e", "alice/email_z"}
-		if got := list(t, c, ""); !slices.Equal(got, want) {
-			t.Errorf("the table is %q", got)
-		}
+		assert.EqualSlices(t, list(t, c, ""), want, "the table is")
 		if got := list(t, c, "PartitionKey eq 'bob'"); got != nil {
 			t.Errorf("bob is %q", got)
 		}
@@ -183,15 +156,11 @@ func TestABatchWithOneRowOutsideTheRangeIsRefused(t *testing.T) {
 			_, err := c.SubmitTransaction(t.Context(), actions, nil)
 			return err
 		}
-		if err := batch("b1", "b2"); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, batch("b1", "b2"), nil)
 		if err := batch("b3", "c1"); err == nil {
 			t.Error("a batch with a row outside the range was applied")
 		}
-		if got := list(t, owner, ""); !slices.Equal(got, []string{"p/b1", "p/b2"}) {
-			t.Errorf("the table is %q", got)
-		}
+		assert.EqualSlices(t, list(t, owner, ""), []string{"p/b1", "p/b2"}, "the table is")
 	})
 }
 
@@ -219,16 +188,12 @@ func TestDeletingTheAccessPolicyRevokesTheToken(t *testing.T) {
 		owner, name := a.table(t, key("p", "r"))
 		set := func(policies ...*aztables.SignedIdentifier) {
 			t.Helper()
-			if _, err := owner.SetAccessPolicy(t.Context(), &aztables.SetAccessPolicyOptions{TableACL: policies}); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(owner.SetAccessPolicy(t.Context(), &aztables.SetAccessPolicyOptions{TableACL: policies})))
 		}
 		set(&aztables.SignedIdentifier{ID: to.Ptr("mobile"), AccessPolicy: &aztables.AccessPolicy{
 			Start: to.Ptr(time.Now().Add(-time.Hour).UTC()), Expiry: to.Ptr(time.Now().Add(time.Hour).UTC()), Permission: to.Ptr("r")}})
 		c := a.open(t, access.Scope{Table: name, Range: access.Partition("p"), Policy: "mobile"})
-		if _, err := c.GetEntity(t.Context(), "p", "r", nil); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, assert.ErrorOf(c.GetEntity(t.Context(), "p", "r", nil)), nil)
 		_, err := c.AddEntity(t.Context(), entity(key("p", "s")), nil)
 		wantRefused(t, err, "AuthorizationPermissionMismatch")
 		set()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/access"
 )
@@ -24,10 +25,7 @@ const serviceURL = "https://acct.table.core.windows.net"
 
 func credential(t testing.TB) *aztables.SharedKeyCredential {
 	t.Helper()
-	cred, err := aztables.NewSharedKeyCredential("acct", base64.StdEncoding.EncodeToString(accountKey))
-	if err != nil {
-		t.Fatal(err)
-	}
+	cred := assert.Must(aztables.NewSharedKeyCredential("acct", base64.StdEncoding.EncodeToString(accountKey)))(t)
 	return cred
 }
 
@@ -74,29 +72,17 @@ func TestTheSignedTextAndTheQueryAreTheDocumentedOnes(t *testing.T) {
 			if n := strings.Count(test.text, "\n"); n != 11 {
 				t.Fatalf("the text has %d lines, want 12", n+1)
 			}
-			token, err := access.Sign(credential(t), serviceURL, test.scope)
-			if err != nil {
-				t.Fatal(err)
-			}
+			token := assert.Must(access.Sign(credential(t), serviceURL, test.scope))(t)
 			h := hmac.New(sha256.New, accountKey)
 			h.Write([]byte(test.text))
-			q, err := url.ParseQuery(token.Query())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, want := q.Get("sig"), base64.StdEncoding.EncodeToString(h.Sum(nil)); got != want {
-				t.Errorf("sig %s, want %s", got, want)
-			}
+			q := assert.Must(url.ParseQuery(token.Query()))(t)
+			assert.Equal(t, q.Get("sig"), base64.StdEncoding.EncodeToString(h.Sum(nil)), "sig")
 			q.Del("sig")
-			if got := strings.ReplaceAll(q.Encode(), "+", "%20"); got != test.query {
-				t.Errorf("query %s\n want %s", got, test.query)
-			}
+			assert.Equal(t, strings.ReplaceAll(q.Encode(), "+", "%20"), test.query, "query")
 			if strings.Contains(token.Query(), "+") {
 				t.Error("a plus sign in the query")
 			}
-			if want := serviceURL + "/Claims?" + token.Query(); token.URL() != want {
-				t.Errorf("URL %s, want %s", token.URL(), want)
-			}
+			assert.Equal(t, token.URL(), serviceURL+"/Claims?"+token.Query(), "URL")
 			if !token.Expiry().Equal(test.scope.Expiry.Truncate(time.Second)) { // as in "se"
 				t.Errorf("expiry %v", token.Expiry())
 			}
@@ -107,9 +93,7 @@ func TestTheSignedTextAndTheQueryAreTheDocumentedOnes(t *testing.T) {
 func TestPermissionLettersHaveTheRequiredOrder(t *testing.T) {
 	for p, want := range map[access.Permission]string{0: "", access.Read: "r", access.Delete | access.Read: "rd",
 		access.Upsert: "au", access.All: "raud", access.Update | access.Add | access.Read: "rau"} {
-		if got := p.String(); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		assert.Equal(t, p.String(), want)
 	}
 }
 
@@ -197,10 +181,7 @@ func TestTimesAreCheckedAsSigned(t *testing.T) {
 		wantField(t, signErr(t, serviceURL, scope(0, 700*time.Millisecond)), "Expiry")
 		wantField(t, signErr(t, serviceURL, scope(5*time.Second, 5700*time.Millisecond)), "Start")
 		s := scope(-time.Second, 1900*time.Millisecond)
-		token, err := access.Sign(credential(t), serviceURL, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		token := assert.Must(access.Sign(credential(t), serviceURL, s))(t)
 		if want := s.Expiry.Truncate(time.Second); !token.Expiry().Equal(want) {
 			t.Errorf("expiry %v, signed %v", token.Expiry(), want)
 		}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/url"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/access"
@@ -20,10 +20,7 @@ import (
 )
 
 func TestFormattingAndLoggingDoNotPrintTheSignature(t *testing.T) {
-	token, err := access.Sign(credential(t), serviceURL, access.Scope{Table: "Claims", Allow: access.Read, Expiry: century})
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := assert.Must(access.Sign(credential(t), serviceURL, access.Scope{Table: "Claims", Allow: access.Read, Expiry: century}))(t)
 	q, _ := url.ParseQuery(token.Query())
 	secret := url.QueryEscape(q.Get("sig"))
 	type session struct{ token access.Token }
@@ -51,28 +48,19 @@ func TestFormattingAndLoggingDoNotPrintTheSignature(t *testing.T) {
 	if strings.Contains(log.String(), secret) {
 		t.Errorf("logged: %s", &log)
 	}
-	if (access.Token{}).Query() != "" {
-		t.Error("the zero Token has a signature")
-	}
+	assert.Equal(t, (access.Token{}).Query(), "", "the zero Token has a signature")
 }
 
 func TestTheZeroTokenCannotBeUsed(t *testing.T) {
 	client, err := access.Token{}.Client(nil)
-	if client != nil {
-		t.Error("the zero Token returned a client")
-	}
+	assert.Equal(t, client, nil, "the zero Token returned a client")
 	wantField(t, err, "token")
 }
 
 func TestTheSDKClientSendsTheRange(t *testing.T) {
 	account := storagetest.New(t)
-	server, err := account.Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := account.Tables().CreateTable(t.Context(), "Claims", nil); err != nil {
-		t.Fatal(err)
-	}
+	server := assert.Must(account.Serve())(t)
+	assert.NoError(t, assert.ErrorOf(account.Tables().CreateTable(t.Context(), "Claims", nil)))
 	for _, service := range []struct {
 		url       string
 		transport policy.Transporter
@@ -81,13 +69,8 @@ func TestTheSDKClientSendsTheRange(t *testing.T) {
 	} {
 		token, err := access.Sign(sharedKey(t, storagetest.AccountName, storagetest.AccountKey), service.url, access.Scope{Table: "Claims", AllowHTTP: true,
 			Range: access.Rows("O'Brien & co+", keys.Prefix("email_")), Allow: access.Read | access.Upsert, Expiry: century})
-		if err != nil {
-			t.Fatal(err)
-		}
-		client, err := token.Client(&aztables.ClientOptions{ClientOptions: options(service.transport)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
+		client := assert.Must(token.Client(&aztables.ClientOptions{ClientOptions: options(service.transport)}))(t)
 		try := func(op, pk, rk, want string) {
 			t.Helper()
 			account.ResetLog()
@@ -127,48 +110,30 @@ func TestAPatternsTableWorksWithAToken(t *testing.T) {
 			onServices(t, func(t *testing.T, a account) {
 				_, name := a.table(t, key("alice", "a"), key("bob", "a"))
 				s := access.Scope{Table: name, Range: access.Partition("alice"), Allow: access.All, Expiry: time.Now().Add(time.Hour), AllowHTTP: !a.strict}
-				token, err := access.Sign(a.cred, a.url, s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				token := assert.Must(access.Sign(a.cred, a.url, s))(t)
 				opts := &aztables.ClientOptions{ClientOptions: options(a.transport)}
 				if mode == "accelerated" {
 					patterns.Accelerate(&opts.ClientOptions)
 				}
-				client, err := token.Client(opts)
-				if err != nil {
-					t.Fatal(err)
-				}
+				client := assert.Must(token.Client(opts))(t)
 				table, err := patterns.NewTable[claim](client, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, err)
 
-				if _, err := table.Insert(t.Context(), &claim{"alice", "b", 2}); err != nil {
-					t.Error(err)
-				}
-				if _, err := table.Update(t.Context(), key("alice", "b"), func(c *claim) error { c.N++; return nil }); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, assert.ErrorOf(table.Insert(t.Context(), &claim{"alice", "b", 2})), nil)
+				assert.Equal(t, assert.ErrorOf(table.Update(t.Context(), key("alice", "b"), func(c *claim) error { c.N++; return nil })), nil)
 				if got, err := table.Get(t.Context(), key("alice", "b")); err != nil || got.Value.N != 3 {
 					t.Errorf("read %v, %v", got.Value, err)
 				}
 				if !a.strict {
 					return // Azurite ignores ranges and refuses batches
 				}
-				if _, err := table.Batch().Insert(&claim{"alice", "c", 1}).Delete(key("alice", "a"), "").Commit(t.Context()); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, assert.ErrorOf(table.Batch().Insert(&claim{"alice", "c", 1}).Delete(key("alice", "a"), "").Commit(t.Context())), nil)
 				var got []string
 				for item, err := range table.Query(t.Context(), query.Filter{}, &patterns.QueryOptions{Allow: query.TableScan}) {
-					if err != nil {
-						t.Fatal(err)
-					}
+					assert.NoError(t, err)
 					got = append(got, item.Key.Partition+"/"+item.Key.Row)
 				}
-				if !slices.Equal(got, []string{"alice/b", "alice/c"}) {
-					t.Errorf("the table is %q", got)
-				}
+				assert.EqualSlices(t, got, []string{"alice/b", "alice/c"}, "the table is")
 				_, err = table.Get(t.Context(), key("bob", "a"))
 				wantRefused(t, err, "AuthorizationFailure")
 				_, err = table.Insert(t.Context(), &claim{"bob", "b", 1})

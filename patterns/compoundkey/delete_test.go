@@ -2,10 +2,10 @@ package compoundkey_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
@@ -18,22 +18,16 @@ func TestDeleteMakesTheDocumentedRequests(t *testing.T) {
 		deleted := func(what string, requests int) {
 			t.Helper()
 			b.ResetRequests()
-			if err := f.Delete(t.Context(), sales("1")); err != nil {
-				t.Errorf("%s: %v", what, err)
-			}
+			assert.Equal(t, f.Delete(t.Context(), sales("1")), nil, what)
 			b.WantRequestCount(t, requests)
-			if _, err := f.Read(t.Context(), sales("1")); !errors.Is(err, patterns.ErrNotFound) {
-				t.Errorf("%s: %v", what, err)
-			}
+			assert.WantError(t, assert.ErrorOf(f.Read(t.Context(), sales("1"))), patterns.ErrNotFound, what)
 		}
 		hire(t, f, "1", "2011", "2012")
 		deleted("a family", 2)
 		deleted("a family that does not exist", 1)
 		hire(t, f, "1")
 		deleted("a parent alone", 2)
-		if _, err := f.AddChild(t.Context(), &review{Department: "Sales", EmployeeID: "1", Year: "2012"}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(f.AddChild(t.Context(), &review{Department: "Sales", EmployeeID: "1", Year: "2012"})))
 		deleted("a child alone", 2)
 	})
 }
@@ -62,19 +56,12 @@ func TestAnInterruptedDeleteCanBeRepeated(t *testing.T) {
 		acct.Arm()
 		return f.Delete(ctx, sales("1"))
 	}, func(t *testing.T, acct *storagetest.Account) {
-		f, err := compoundkey.New(acct.Tables().NewClient("Staff"), employeeID, reviewID, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := assert.Must(compoundkey.New(acct.Tables().NewClient("Staff"), employeeID, reviewID, nil))(t)
 		m, err := f.Read(t.Context(), sales("1"))
 		if err == nil && m.Parent == nil {
 			t.Errorf("%d children without their parent", len(m.Children))
 		}
-		if err := f.Delete(t.Context(), sales("1")); err != nil {
-			t.Errorf("second delete: %v", err)
-		}
-		if _, err := f.Read(t.Context(), sales("1")); !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("rows remain: %v", err)
-		}
+		assert.Equal(t, f.Delete(t.Context(), sales("1")), nil, "second delete")
+		assert.WantError(t, assert.ErrorOf(f.Read(t.Context(), sales("1"))), patterns.ErrNotFound, "rows remain")
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -34,9 +35,7 @@ func TestFamiliesAgreeWithAModel(t *testing.T) {
 						continue
 					}
 					model[id] = map[string]bool{}
-					if _, err := f.Insert(t.Context(), &employee{Department: partition, ID: id}); err != nil {
-						rt.Fatal(err)
-					}
+					assert.NoError(rt, assert.ErrorOf(f.Insert(t.Context(), &employee{Department: partition, ID: id})))
 					for range rapid.IntRange(0, 4).Draw(rt, "children") {
 						year := text.Draw(rt, "year")
 						_, err := f.AddChild(t.Context(), &review{Department: partition, EmployeeID: id, Year: year})
@@ -73,26 +72,22 @@ func TestTheZeroFamilyReturnsErrNil(t *testing.T) {
 		return nil
 	}
 	for what, err := range map[string]error{
-		"Parent":           harness.ErrorOf(f.Parent(ctx, id)),
-		"Child":            harness.ErrorOf(f.Child(ctx, id, "2012")),
+		"Parent":           assert.ErrorOf(f.Parent(ctx, id)),
+		"Child":            assert.ErrorOf(f.Child(ctx, id, "2012")),
 		"Children":         children(),
-		"Page":             harness.ErrorOf(f.Page(ctx, id, compoundkey.Span{}, "", nil)),
-		"Read":             harness.ErrorOf(f.Read(ctx, id)),
-		"Insert":           harness.ErrorOf(f.Insert(ctx, ken)),
-		"AddChild":         harness.ErrorOf(f.AddChild(ctx, &review{})),
+		"Page":             assert.ErrorOf(f.Page(ctx, id, compoundkey.Span{}, "", nil)),
+		"Read":             assert.ErrorOf(f.Read(ctx, id)),
+		"Insert":           assert.ErrorOf(f.Insert(ctx, ken)),
+		"AddChild":         assert.ErrorOf(f.AddChild(ctx, &review{})),
 		"Update":           third(f.Update(ctx, id, "2012", func(*employee, *review) error { return nil })),
 		"Delete":           f.Delete(ctx, id),
 		"Create":           f.Create(ctx),
-		"Transaction":      harness.ErrorOf(f.Transaction().Parent(patterns.InsertOp(ken)).Commit(ctx)),
-		"zero Transaction": harness.ErrorOf(new(compoundkey.Transaction[employee, review]).Child(patterns.InsertOp(&review{})).Commit(ctx)),
+		"Transaction":      assert.ErrorOf(f.Transaction().Parent(patterns.InsertOp(ken)).Commit(ctx)),
+		"zero Transaction": assert.ErrorOf(new(compoundkey.Transaction[employee, review]).Child(patterns.InsertOp(&review{})).Commit(ctx)),
 	} {
-		if !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("%s: got %v, want ErrNil", what, err)
-		}
+		assert.WantError(t, err, patterns.ErrNil, what, "want ErrNil")
 	}
-	if _, err := compoundkey.New(nil, employeeID, reviewID, nil); !errors.Is(err, patterns.ErrNil) {
-		t.Errorf("nil client: %v", err)
-	}
+	assert.WantError(t, assert.ErrorOf(compoundkey.New(nil, employeeID, reviewID, nil)), patterns.ErrNil, "nil client")
 }
 
 func TestInvalidArgumentsAreRefusedBeforeARequest(t *testing.T) {
@@ -109,32 +104,28 @@ func TestInvalidArgumentsAreRefusedBeforeARequest(t *testing.T) {
 			err  error
 			want error
 		}{
-			{"empty parent id", harness.ErrorOf(f.Insert(ctx, &employee{Department: "Sales"})), compoundkey.ErrNoID},
-			{"empty child id", harness.ErrorOf(f.Insert(ctx, &employee{Department: "Sales", ID: "1"}, &review{Department: "Sales", EmployeeID: "1"})), compoundkey.ErrNoID},
-			{"child of another", harness.ErrorOf(f.Insert(ctx, &employee{Department: "Sales", ID: "1"}, &review{Department: "Sales", EmployeeID: "2", Year: "1"})), compoundkey.ErrWrongParent},
-			{"nil parent", harness.ErrorOf(f.Insert(ctx, nil)), patterns.ErrNil},
-			{"nil child", harness.ErrorOf(f.Insert(ctx, &employee{Department: "Sales", ID: "1"}, nil)), patterns.ErrNil},
-			{"101 rows", harness.ErrorOf(f.Insert(ctx, &employee{Department: "Sales", ID: "1"}, many...)), patterns.ErrTooLarge},
-			{"long id", harness.ErrorOf(f.Insert(ctx, &employee{Department: "Sales", ID: long})), patterns.ErrBadKey},
-			{"slash in the partition", harness.ErrorOf(f.Insert(ctx, &employee{Department: "a/b", ID: "1"})), patterns.ErrBadKey},
+			{"empty parent id", assert.ErrorOf(f.Insert(ctx, &employee{Department: "Sales"})), compoundkey.ErrNoID},
+			{"empty child id", assert.ErrorOf(f.Insert(ctx, &employee{Department: "Sales", ID: "1"}, &review{Department: "Sales", EmployeeID: "1"})), compoundkey.ErrNoID},
+			{"child of another", assert.ErrorOf(f.Insert(ctx, &employee{Department: "Sales", ID: "1"}, &review{Department: "Sales", EmployeeID: "2", Year: "1"})), compoundkey.ErrWrongParent},
+			{"nil parent", assert.ErrorOf(f.Insert(ctx, nil)), patterns.ErrNil},
+			{"nil child", assert.ErrorOf(f.Insert(ctx, &employee{Department: "Sales", ID: "1"}, nil)), patterns.ErrNil},
+			{"101 rows", assert.ErrorOf(f.Insert(ctx, &employee{Department: "Sales", ID: "1"}, many...)), patterns.ErrTooLarge},
+			{"long id", assert.ErrorOf(f.Insert(ctx, &employee{Department: "Sales", ID: long})), patterns.ErrBadKey},
+			{"slash in the partition", assert.ErrorOf(f.Insert(ctx, &employee{Department: "a/b", ID: "1"})), patterns.ErrBadKey},
 			{"nil function", third(f.Update(ctx, sales("1"), "2", nil)), patterns.ErrNil},
 			{"delete of no id", f.Delete(ctx, sales("")), compoundkey.ErrNoID},
 		} {
-			if !errors.Is(c.err, c.want) {
-				t.Errorf("%s: got %v, want %v", c.what, c.err, c.want)
-			}
+			assert.WantError(t, c.err, c.want, c.what)
 		}
 		b.WantRequestCount(t, 0)
-		if _, err := compoundkey.New[employee, review](b.Table(t), nil, reviewID, nil); !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("nil id function: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(compoundkey.New[employee, review](b.Table(t), nil, reviewID, nil)), patterns.ErrNil, "nil id function")
 	})
 }
 
 func TestCreate(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		b.WantCreate(t, func(client *aztables.Client) func(context.Context) error {
-			return harness.Must(compoundkey.New(client, employeeID, reviewID, nil))(t).Create
+			return assert.Must(compoundkey.New(client, employeeID, reviewID, nil))(t).Create
 		})
 	})
 }

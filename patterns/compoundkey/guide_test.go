@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
@@ -35,7 +36,7 @@ type handFamily = compoundkey.Family[handEmployee, handReview]
 
 func newHandFamily(t testing.TB, client *aztables.Client) *handFamily {
 	t.Helper()
-	return harness.Must(compoundkey.New(client,
+	return assert.Must(compoundkey.New(client,
 		func(e *handEmployee) compoundkey.ID {
 			return compoundkey.ID{Partition: e.PartitionKey, Parent: e.RowKey}
 		},
@@ -48,9 +49,7 @@ func newHandFamily(t testing.TB, client *aztables.Client) *handFamily {
 func addByHand(t testing.TB, client *aztables.Client, rows ...any) {
 	t.Helper()
 	for _, v := range rows {
-		if _, err := client.AddEntity(t.Context(), harness.Must(json.Marshal(v))(t), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(client.AddEntity(t.Context(), assert.Must(json.Marshal(v))(t), nil)))
 	}
 }
 
@@ -60,9 +59,7 @@ func readByHand[V any](t testing.TB, client *aztables.Client, row string) (v V) 
 	if err == nil {
 		err = json.Unmarshal(resp.Value, &v)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return v
 }
 
@@ -84,7 +81,7 @@ func TestAFamilyWrittenByHandIsReadInOneRequestWithoutItsNeighbours(t *testing.T
 		f := newHandFamily(t, client)
 		for _, id := range []string{"00012", "000123", "0001230", "000123A", "000123a", "000124"} {
 			b.ResetRequests()
-			m := harness.Must(f.Read(ctx, sales(id)))(t)
+			m := assert.Must(f.Read(ctx, sales(id)))(t)
 			b.WantRequestCount(t, 1)
 			if m.Parent == nil || m.Parent.Value.FirstName != "F"+id || m.Parent.Value.RowKey != id {
 				t.Errorf("%s: parent %+v", id, m.Parent)
@@ -105,9 +102,9 @@ func TestAFamilyWrittenByHandCanBeChangedAndReadByHand(t *testing.T) {
 			e.Age, r.PeerRating = 31, 5
 			return nil
 		})
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		_, err = f.AddChild(ctx, &handReview{Entity: handKey("000123_2013"), ManagerRating: 2})
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		if _, err := f.AddChild(ctx, &handReview{Entity: handKey("000123_2011")}); !errors.Is(err, patterns.ErrExists) {
 			t.Errorf("a review that was written by hand: %v", err)
 		}
@@ -121,11 +118,9 @@ func TestAFamilyWrittenByHandCanBeChangedAndReadByHand(t *testing.T) {
 			t.Errorf("added child: %+v", r)
 		}
 		b.ResetRequests()
-		harness.NoError(t, f.Delete(ctx, sales("000123")))
+		assert.NoError(t, f.Delete(ctx, sales("000123")))
 		b.WantRequestCount(t, 2)
-		if _, err := f.Read(ctx, sales("000123")); !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("deleted: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(f.Read(ctx, sales("000123"))), patterns.ErrNotFound, "deleted")
 		for _, id := range []string{"00012", "0001230", "000123A", "000123a", "000124"} {
 			if m, err := f.Read(ctx, sales(id)); err != nil || m.Parent == nil || len(m.Children) != 2 {
 				t.Errorf("%s after the delete of a neighbour: %d children, %v", id, len(m.Children), err)
@@ -139,12 +134,12 @@ func TestAFamilyWrittenByHandNeedNotContainItsIDs(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, ctx := b.Table(t), t.Context()
 		addFamilies(t, client)
-		f := harness.Must(compoundkey.New(client, employeeID, reviewID, &compoundkey.Options{BareParent: true}))(t)
+		f := assert.Must(compoundkey.New(client, employeeID, reviewID, &compoundkey.Options{BareParent: true}))(t)
 		_, _, err := f.Update(ctx, sales("000123"), "2012", func(e *employee, r *review) error {
 			e.FirstName, r.ManagerRating = "Ken", 5
 			return nil
 		})
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		e, r := readByHand[handEmployee](t, client, "000123"), readByHand[handReview](t, client, "000123_2012")
 		if e.FirstName != "Ken" || e.Age != 30 || r.ManagerRating != 5 {
 			t.Errorf("%+v %+v", e, r)

@@ -3,6 +3,7 @@ package compoundkey_test
 import (
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
 )
@@ -34,10 +35,7 @@ type family = compoundkey.Family[employee, review]
 
 func newFamily(t testing.TB, b *harness.Backend, opts *compoundkey.Options) *family {
 	t.Helper()
-	f, err := compoundkey.New(b.Table(t), employeeID, reviewID, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(compoundkey.New(b.Table(t), employeeID, reviewID, opts))(t)
 	return f
 }
 
@@ -50,18 +48,14 @@ func hire(t testing.TB, f *family, id string, years ...string) {
 	for _, y := range years {
 		reviews = append(reviews, &review{Department: "Sales", EmployeeID: id, Year: y, ManagerRating: 3})
 	}
-	if _, err := f.Insert(t.Context(), &employee{Department: "Sales", ID: id, FirstName: "E" + id}, reviews...); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(f.Insert(t.Context(), &employee{Department: "Sales", ID: id, FirstName: "E" + id}, reviews...)))
 }
 
 func yearsOf(t testing.TB, f *family, id compoundkey.ID, span compoundkey.Span) []string {
 	t.Helper()
 	var years []string
 	for item, err := range f.Children(t.Context(), id, span, nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		years = append(years, item.Value.Year)
 	}
 	return years

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
@@ -18,10 +19,7 @@ func TestReadReturnsTheParentAndItsChildrenInOrder(t *testing.T) {
 		hire(t, f, "000123", "2012", "2011", "2013")
 		b.WantRequestCount(t, 1)
 
-		m, err := f.Read(t.Context(), sales("000123"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := assert.Must(f.Read(t.Context(), sales("000123")))(t)
 		b.WantRequestCount(t, 1)
 		if m.Parent == nil || m.Parent.Value.FirstName != "E000123" || m.Parent.ETag == "" {
 			t.Errorf("parent %+v", m.Parent)
@@ -30,12 +28,8 @@ func TestReadReturnsTheParentAndItsChildrenInOrder(t *testing.T) {
 		for _, c := range m.Children {
 			years = append(years, c.Value.Year)
 		}
-		if !slices.Equal(years, []string{"2011", "2012", "2013"}) {
-			t.Errorf("children %v", years)
-		}
-		if got := yearsOf(t, f, sales("000123"), compoundkey.Span{From: "2012"}); !slices.Equal(got, []string{"2012", "2013"}) {
-			t.Errorf("children from 2012: %v", got)
-		}
+		assert.EqualSlices(t, years, []string{"2011", "2012", "2013"}, "children")
+		assert.EqualSlices(t, yearsOf(t, f, sales("000123"), compoundkey.Span{From: "2012"}), []string{"2012", "2013"}, "children from 2012")
 		b.WantRequestCount(t, 1)
 		if got := yearsOf(t, f, sales("000123"), compoundkey.Span{From: "2011", To: "2013"}); !slices.Equal(got, []string{"2011", "2012"}) {
 			t.Errorf("children from 2011 to 2013: %v", got)
@@ -52,9 +46,7 @@ func TestReadReturnsTheParentAndItsChildrenInOrder(t *testing.T) {
 			t.Errorf("parent: %+v, %v", p, err)
 		}
 		b.WantRequestCount(t, 1)
-		if _, err := f.Read(t.Context(), sales("000999")); !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("read of a family that does not exist: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(f.Read(t.Context(), sales("000999"))), patterns.ErrNotFound, "read of a family that does not exist")
 	})
 }
 
@@ -72,14 +64,10 @@ func TestReadAndDeleteIgnoreFamiliesWithSimilarIDs(t *testing.T) {
 				t.Fatalf("%q: %d children, %v", id, len(m.Children), err)
 			}
 			for _, c := range m.Children {
-				if c.Value.EmployeeID != id {
-					t.Errorf("%q: a child of %q", id, c.Value.EmployeeID)
-				}
+				assert.Equal(t, c.Value.EmployeeID, id, "a child of")
 			}
 		}
-		if err := f.Delete(t.Context(), sales("000123")); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, f.Delete(t.Context(), sales("000123")))
 		for _, id := range ids[1:] {
 			if m, err := f.Read(t.Context(), sales(id)); err != nil || len(m.Children) != 3 {
 				t.Errorf("%q lost rows when %q was deleted: %v", id, ids[0], err)
@@ -130,10 +118,7 @@ func TestPagesOfChildrenContinueFromTheirCursors(t *testing.T) {
 		var years []string
 		pages, cursor := 0, ""
 		for {
-			page, err := f.Page(t.Context(), sales("1"), compoundkey.Span{From: "2011"}, cursor, &patterns.QueryOptions{PageSize: 2})
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := assert.Must(f.Page(t.Context(), sales("1"), compoundkey.Span{From: "2011"}, cursor, &patterns.QueryOptions{PageSize: 2}))(t)
 			for _, item := range page.Items {
 				years = append(years, item.Value.Year)
 			}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
@@ -15,7 +16,7 @@ func TestUpdateAddsNoKeyPropertiesToRowsOfOtherPrograms(t *testing.T) {
 		ctx := t.Context()
 		name := harness.UniqueName()
 		f, err := compoundkey.New(b.NamedTable(t, name), employeeID, reviewID, &compoundkey.Options{BareParent: true})
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		direct := b.Direct(t, name)
 		rows := map[keys.Key]string{
 			{Partition: "Sales", Row: "000123"}:      `{"PartitionKey":"Sales","RowKey":"000123","FirstName":"Jun","Since":"2014-01-01T00:00:00+02:00"}`,
@@ -23,19 +24,19 @@ func TestUpdateAddsNoKeyPropertiesToRowsOfOtherPrograms(t *testing.T) {
 		}
 		for _, row := range rows {
 			_, err := direct.AddEntity(ctx, []byte(row), nil)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 		}
 		_, _, err = f.Update(ctx, sales("000123"), "2013", func(e *employee, r *review) error {
 			e.FirstName, r.ManagerRating = "Ken", 4
 			return nil
 		})
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		for key, row := range rows {
 			reply, err := direct.GetEntity(ctx, key.Partition, key.Row, nil)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			var was, is map[string]any
-			harness.NoError(t, json.Unmarshal([]byte(row), &was))
-			harness.NoError(t, json.Unmarshal(reply.Value, &is))
+			assert.NoError(t, json.Unmarshal([]byte(row), &was))
+			assert.NoError(t, json.Unmarshal(reply.Value, &is))
 			for _, system := range []string{"odata.etag", "odata.metadata", "Timestamp"} {
 				delete(is, system)
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
@@ -13,9 +14,7 @@ import (
 func TestInsertStoresAllRowsOrNone(t *testing.T) {
 	modes(t, func(t *testing.T, b *harness.Backend, opts *compoundkey.Options) {
 		f := newFamily(t, b, opts)
-		if _, err := f.AddChild(t.Context(), &review{Department: "Sales", EmployeeID: "1", Year: "2012"}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(f.AddChild(t.Context(), &review{Department: "Sales", EmployeeID: "1", Year: "2012"})))
 		_, err := f.Insert(t.Context(), &employee{Department: "Sales", ID: "1"},
 			&review{Department: "Sales", EmployeeID: "1", Year: "2011"}, &review{Department: "Sales", EmployeeID: "1", Year: "2012"})
 		var failed *patterns.BatchError
@@ -33,9 +32,7 @@ func TestInsertReturnsTheStoredItems(t *testing.T) {
 		f := newFamily(t, b, opts)
 		inserted, err := f.Insert(t.Context(), &employee{Department: "Sales", ID: "1", FirstName: "Ken"},
 			&review{Department: "Sales", EmployeeID: "1", Year: "2011"}, &review{Department: "Sales", EmployeeID: "1", Year: "2012"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		m, err := f.Read(t.Context(), sales("1"))
 		if err != nil || len(inserted.Children) != 2 {
 			t.Fatalf("inserted %+v, %v", inserted, err)
@@ -82,9 +79,7 @@ func TestUpdateChangesParentAndChildTogether(t *testing.T) {
 			r.Comments = "good"
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		b.WantRequestCount(t, 3)
 		m, _ := f.Read(t.Context(), sales("000123"))
 		if parent.Value != m.Parent.Value || parent.ETag != m.Parent.ETag || child.Value != m.Children[0].Value || child.ETag != m.Children[0].ETag {
@@ -95,9 +90,7 @@ func TestUpdateChangesParentAndChildTogether(t *testing.T) {
 		}
 		// If one of the two has changed, neither is replaced.
 		stale := *m.Parent
-		if _, err := f.Transaction().Parent(patterns.MergeOp(*m.Parent)).Commit(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(f.Transaction().Parent(patterns.MergeOp(*m.Parent)).Commit(t.Context())))
 		m.Children[0].Value.Comments = "bad"
 		_, err = f.Transaction().Child(patterns.ReplaceOp(m.Children[0])).Parent(patterns.ReplaceOp(stale)).Commit(t.Context())
 		var failed *patterns.BatchError

@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/dataseries"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -38,24 +39,15 @@ func BenchmarkRead(b *testing.B) {
 			service := account.TablesWith(harness.Accelerated())
 			rows, ring := service.NewClient("Rows"), service.NewClient("Rings")
 			for _, client := range []*aztables.Client{rows, ring} {
-				if _, err := client.CreateTable(ctx, nil); err != nil {
-					b.Fatal(err)
-				}
+				assert.NoError(b, assert.ErrorOf(client.CreateTable(ctx, nil)))
 			}
-			series, err := dataseries.New[int64](ring, c.ring, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			series := assert.Must(dataseries.New[int64](ring, c.ring, nil))(b)
 			points := make([]dataseries.Point[int64], c.slots)
 			for i := range points {
 				points[i] = dataseries.Point[int64]{Time: c.at(i), Value: int64(i)}
-				if err := addRow(ctx, rows, i); err != nil {
-					b.Fatal(err)
-				}
+				assert.NoError(b, addRow(ctx, rows, i))
 			}
-			if err := series.SetAll(ctx, ken, points); err != nil {
-				b.Fatal(err)
-			}
+			assert.NoError(b, series.SetAll(ctx, ken, points))
 			ways := []struct {
 				name string
 				read func() (int, error)

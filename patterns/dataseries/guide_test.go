@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/dataseries"
@@ -30,20 +31,18 @@ type messages struct {
 
 func openGuide[V dataseries.Value](t testing.TB, client *aztables.Client, ring dataseries.Ring, property string) *dataseries.Series[V] {
 	t.Helper()
-	return harness.Must(dataseries.New[V](client, ring, &dataseries.Options{Property: property}))(t)
+	return assert.Must(dataseries.New[V](client, ring, &dataseries.Options{Property: property}))(t)
 }
 
 func addByHand(t testing.TB, client *aztables.Client, v any) {
 	t.Helper()
-	if _, err := client.AddEntity(t.Context(), harness.Must(json.Marshal(v))(t), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(client.AddEntity(t.Context(), assert.Must(json.Marshal(v))(t), nil)))
 }
 
 // writeByHand merges or replaces a row.
 func writeByHand(t testing.TB, client *aztables.Client, v any, mode aztables.UpdateMode) {
 	t.Helper()
-	if _, err := client.UpdateEntity(t.Context(), harness.Must(json.Marshal(v))(t), &aztables.UpdateEntityOptions{UpdateMode: mode}); err != nil {
+	if _, err := client.UpdateEntity(t.Context(), assert.Must(json.Marshal(v))(t), &aztables.UpdateEntityOptions{UpdateMode: mode}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -51,9 +50,9 @@ func writeByHand(t testing.TB, client *aztables.Client, v any, mode aztables.Upd
 // readByHand returns a row with its own properties, without those of the service.
 func readByHand(t testing.TB, client *aztables.Client, row string) map[string]any {
 	t.Helper()
-	resp := harness.Must(client.GetEntity(t.Context(), "Sales", row, nil))(t)
+	resp := assert.Must(client.GetEntity(t.Context(), "Sales", row, nil))(t)
 	var v aztables.EDMEntity
-	harness.NoError(t, json.Unmarshal(resp.Value, &v))
+	assert.NoError(t, json.Unmarshal(resp.Value, &v))
 	return v.Properties
 }
 
@@ -70,21 +69,21 @@ func TestASeriesWrittenByHandIsReadChangedAndReadByHand(t *testing.T) {
 		s := openGuide[int32](t, client, dataseries.HoursOfDay(), "MessageCountHour")
 
 		b.ResetRequests()
-		points := harness.Must(s.Read(ctx, ken, today(0)))(t)
+		points := assert.Must(s.Read(ctx, ken, today(0)))(t)
 		b.WantRequestCount(t, 1)
 		if len(points) != 4 || points[0].Value != 12 || !points[0].Time.Equal(today(0).Truncate(time.Hour)) ||
 			points[1].Value != 7 || points[1].Time.Hour() != 8 || points[3].Value != 0 || points[3].Time.Hour() != 23 {
 			t.Errorf("written by hand: %v", points)
 		}
 		b.ResetRequests()
-		harness.NoError(t, s.Set(ctx, ken, today(23), 5))
+		assert.NoError(t, s.Set(ctx, ken, today(23), 5))
 		b.WantRequestCount(t, 1)
-		harness.NoError(t, s.Add(ctx, ken, today(8), 3))
+		assert.NoError(t, s.Add(ctx, ken, today(8), 3))
 		b.WantRequestCount(t, 2)
-		harness.NoError(t, s.SetAll(ctx, ken, []dataseries.Point[int32]{{Time: today(9), Value: 9}}))
+		assert.NoError(t, s.SetAll(ctx, ken, []dataseries.Point[int32]{{Time: today(9), Value: 9}}))
 		b.WantRequestCount(t, 1)
 		// The row does not contain the day, so a value of yesterday is not late.
-		harness.NoError(t, s.Set(ctx, ken, today(0).AddDate(0, 0, -1), 13))
+		assert.NoError(t, s.Set(ctx, ken, today(0).AddDate(0, 0, -1), 13))
 		b.WantRequestCount(t, 1)
 
 		got := readByHand(t, client, "000123")
@@ -97,7 +96,7 @@ func TestASeriesWrittenByHandIsReadChangedAndReadByHand(t *testing.T) {
 			t.Errorf("row: %v, want %v", got, want)
 		}
 		var row messages
-		harness.NoError(t, json.Unmarshal(harness.Must(client.GetEntity(ctx, "Sales", "000123", nil))(t).Value, &row))
+		assert.NoError(t, json.Unmarshal(assert.Must(client.GetEntity(ctx, "Sales", "000123", nil))(t).Value, &row))
 		if row.FirstName != "Ken" || row.MessageCountHour09 != 10 {
 			t.Errorf("as the struct of the other program: %+v", row)
 		}
@@ -105,7 +104,7 @@ func TestASeriesWrittenByHandIsReadChangedAndReadByHand(t *testing.T) {
 			t.Errorf("neighbour: %v, %v", points, err)
 		}
 		// A series that does not exist yet.
-		harness.NoError(t, s.Add(ctx, dataseries.ID{Partition: "Sales", Series: "000124"}, today(9), 1))
+		assert.NoError(t, s.Add(ctx, dataseries.ID{Partition: "Sales", Series: "000124"}, today(9), 1))
 		if got := readByHand(t, client, "000124"); got["MessageCountHour10"] != int32(1) {
 			t.Errorf("new row: %v", got)
 		}
@@ -117,7 +116,7 @@ func TestTheLastRoundOfASeriesWrittenByHandEndsAtTheGivenTime(t *testing.T) {
 		client := b.Table(t)
 		addByHand(t, client, kenByHand())
 		s := openGuide[int32](t, client, dataseries.HoursOfDay(), "MessageCountHour")
-		last := harness.Must(s.Last(t.Context(), ken, today(8)))(t)
+		last := assert.Must(s.Last(t.Context(), ken, today(8)))(t)
 		if len(last) != 4 || last[3].Value != 7 || !last[3].Time.Equal(today(8).Truncate(time.Hour)) ||
 			!last[0].Time.Equal(today(9).Truncate(time.Hour).AddDate(0, 0, -1)) {
 			t.Errorf("%v", last)
@@ -144,7 +143,7 @@ func TestAYearWrittenByHandHasTwoRows(t *testing.T) {
 		s := openGuide[int32](t, client, dataseries.DaysOfYear(), "MesssageCountDay")
 		newYear := time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)
 		b.ResetRequests()
-		points := harness.Must(s.Read(ctx, ken, newYear))(t)
+		points := assert.Must(s.Read(ctx, ken, newYear))(t)
 		b.WantRequestCount(t, 1)
 		if len(points) != 365 {
 			t.Fatalf("%d points", len(points))
@@ -154,8 +153,8 @@ func TestAYearWrittenByHandHasTwoRows(t *testing.T) {
 				t.Errorf("day %d is %v", d+1, p)
 			}
 		}
-		harness.NoError(t, s.Add(ctx, ken, newYear.AddDate(0, 0, 251), 1000))
-		harness.NoError(t, s.Add(ctx, ken, newYear.AddDate(0, 0, 252), 1000))
+		assert.NoError(t, s.Add(ctx, ken, newYear.AddDate(0, 0, 251), 1000))
+		assert.NoError(t, s.Add(ctx, ken, newYear.AddDate(0, 0, 252), 1000))
 		if got := readByHand(t, client, "000123_01"); len(got) != 252 || got["MesssageCountDay252"] != int32(1252) {
 			t.Errorf("first row: %d properties, day 252 is %v", len(got), got["MesssageCountDay252"])
 		}
@@ -170,7 +169,7 @@ func TestAYearWrittenByHandHasTwoRows(t *testing.T) {
 func TestAnAdditionIsNotMadeTwiceIfAnotherProgramReplacesTheRow(t *testing.T) {
 	acct := storagetest.New(t)
 	client := acct.Tables().NewClient("Series")
-	harness.Must(client.CreateTable(t.Context(), nil))(t)
+	assert.Must(client.CreateTable(t.Context(), nil))(t)
 	addByHand(t, client, kenByHand())
 	acct.Fault(storagetest.On("Table.Merge").Nth(1).LoseReply())
 	other := &otherProgram{merged: func() {
@@ -182,9 +181,7 @@ func TestAnAdditionIsNotMadeTwiceIfAnotherProgramReplacesTheRow(t *testing.T) {
 	opts := &aztables.ClientOptions{}
 	opts.PerCallPolicies = []policy.Policy{other}
 	s := openGuide[int32](t, acct.TablesWith(opts).NewClient("Series"), dataseries.HoursOfDay(), "MessageCountHour")
-	if err := s.Add(t.Context(), ken, today(8), 1); !errors.Is(err, patterns.ErrOutcomeUnknown) {
-		t.Errorf("%v", err)
-	}
+	assert.WantError(t, s.Add(t.Context(), ken, today(8), 1), patterns.ErrOutcomeUnknown)
 	if got := readByHand(t, client, "000123"); got["MessageCountHour09"] != int32(8) {
 		t.Errorf("7 and 1 are %v", got["MessageCountHour09"])
 	}
@@ -208,7 +205,7 @@ func (o *otherProgram) Do(req *policy.Request) (*http.Response, error) {
 }
 
 func TestNewRefusesANameThatNoPropertyCanHave(t *testing.T) {
-	client := harness.Must(aztables.NewClientWithNoCredential("https://example.invalid/T", nil))(t)
+	client := assert.Must(aztables.NewClientWithNoCredential("https://example.invalid/T", nil))(t)
 	for _, name := range []string{"a b", "azp_", "1x", "odata.x"} {
 		if _, err := dataseries.New[int32](client, dataseries.HoursOfDay(), &dataseries.Options{Property: name}); !errors.Is(err, dataseries.ErrBadProperty) {
 			t.Errorf("%q: %v", name, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -24,10 +25,7 @@ var ken = dataseries.ID{Partition: "Sales", Series: "000123"}
 
 func open[V dataseries.Value](t testing.TB, b *harness.Backend, ring dataseries.Ring) *dataseries.Series[V] {
 	t.Helper()
-	s, err := dataseries.New[V](b.Table(t), ring, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(dataseries.New[V](b.Table(t), ring, nil))(t)
 	return s
 }
 
@@ -41,16 +39,16 @@ func TestASeriesIsOneRowAndOneRequest(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
 		b.ResetRequests()
-		harness.NoError(t, s.Set(ctx, ken, today(23), 7))
+		assert.NoError(t, s.Set(ctx, ken, today(23), 7))
 		b.WantRequestCount(t, 1)
-		harness.NoError(t, s.Add(ctx, ken, today(23), 5))
+		assert.NoError(t, s.Add(ctx, ken, today(23), 5))
 		b.WantRequestCount(t, 2)
-		harness.NoError(t, s.Add(ctx, ken, today(9), 1))
+		assert.NoError(t, s.Add(ctx, ken, today(9), 1))
 		b.ResetRequests()
-		harness.NoError(t, s.SetAll(ctx, ken, []dataseries.Point[int64]{{Time: today(1), Value: 1}, {Time: today(2), Value: 2}}))
+		assert.NoError(t, s.SetAll(ctx, ken, []dataseries.Point[int64]{{Time: today(1), Value: 1}, {Time: today(2), Value: 2}}))
 		b.WantRequestCount(t, 1)
 		points, err := s.Read(ctx, ken, today(0))
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		b.WantRequestCount(t, 1)
 		want := []dataseries.Point[int64]{{Time: today(1), Value: 1}, {Time: today(2), Value: 2}, {Time: today(9), Value: 1}, {Time: today(23), Value: 12}}
 		if len(points) != len(want) {
@@ -73,12 +71,12 @@ func TestValuesOfAnEarlierTurnAreNeverReturnedForALaterOne(t *testing.T) {
 		s, ctx := open[float64](t, b, dataseries.HoursOfDay()), t.Context()
 		yesterday := today(8).AddDate(0, 0, -1)
 		for h := range 24 {
-			harness.NoError(t, s.Set(ctx, ken, yesterday.Add(time.Duration(h-8)*time.Hour), float64(h)))
+			assert.NoError(t, s.Set(ctx, ken, yesterday.Add(time.Duration(h-8)*time.Hour), float64(h)))
 		}
 		b.ResetRequests()
-		harness.NoError(t, s.Set(ctx, ken, yesterday, 80)) // of an earlier turn that no later value has overwritten
+		assert.NoError(t, s.Set(ctx, ken, yesterday, 80)) // of an earlier turn that no later value has overwritten
 		b.WantRequestCount(t, 2)
-		harness.NoError(t, s.Set(ctx, ken, today(8), 8.5))
+		assert.NoError(t, s.Set(ctx, ken, today(8), 8.5))
 		points, err := s.Read(ctx, ken, today(0))
 		if err != nil || len(points) != 1 || points[0].Value != 8.5 {
 			t.Errorf("today: %v, %v", points, err)
@@ -96,9 +94,7 @@ func TestValuesOfAnEarlierTurnAreNeverReturnedForALaterOne(t *testing.T) {
 			"add":     s.Add(ctx, ken, yesterday, 1),
 			"set all": s.SetAll(ctx, ken, []dataseries.Point[float64]{{Time: yesterday}}),
 		} {
-			if !errors.Is(err, dataseries.ErrLate) {
-				t.Errorf("%s of a slot with a later value: %v", what, err)
-			}
+			assert.WantError(t, err, dataseries.ErrLate, what, "of a slot with a later value")
 		}
 		if points, _ := s.Read(ctx, ken, today(0)); len(points) != 1 || points[0].Value != 8.5 {
 			t.Errorf("a late value overwrote a later one: %v", points)
@@ -115,14 +111,14 @@ func TestALongRingNeedsSeveralRowsButOneRequest(t *testing.T) {
 			points = append(points, dataseries.Point[int32]{Time: time.Date(year, 1, 1+d, 12, 0, 0, 0, time.UTC), Value: int32(d)})
 		}
 		b.ResetRequests()
-		harness.NoError(t, s.SetAll(ctx, ken, points))
+		assert.NoError(t, s.SetAll(ctx, ken, points))
 		b.WantRequestCount(t, 1)
 		// Neighbours whose names have the same prefix.
-		harness.NoError(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "0001230"}, points[0].Time, 1000))
-		harness.NoError(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "000123_"}, points[1].Time, 1000))
+		assert.NoError(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "0001230"}, points[0].Time, 1000))
+		assert.NoError(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "000123_"}, points[1].Time, 1000))
 		b.ResetRequests()
 		got, err := s.Read(ctx, ken, points[0].Time)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		b.WantRequestCount(t, 1)
 		if len(got) != 365 {
 			t.Fatalf("%d points", len(got))
@@ -212,9 +208,7 @@ func TestWritersOfDifferentSlotsDoNotConflict(t *testing.T) {
 		var wg sync.WaitGroup
 		for h := range 24 {
 			wg.Go(func() {
-				if err := s.Set(ctx, ken, today(h), int32(h)); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, s.Set(ctx, ken, today(h), int32(h)), nil)
 			})
 		}
 		wg.Wait()
@@ -229,9 +223,9 @@ func TestWritersOfDifferentSlotsDoNotConflict(t *testing.T) {
 func TestAddingZeroToAnEmptySlotStoresAPoint(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := open[int64](t, b, dataseries.HoursOfDay())
-		harness.NoError(t, s.Add(t.Context(), ken, today(1), 0))
+		assert.NoError(t, s.Add(t.Context(), ken, today(1), 0))
 		points, err := s.Read(t.Context(), ken, today(0))
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		if len(points) != 1 || points[0].Value != 0 || !points[0].Time.Equal(today(1).Truncate(time.Hour)) {
 			t.Errorf("got %v", points)
 		}
@@ -241,7 +235,7 @@ func TestAddingZeroToAnEmptySlotStoresAPoint(t *testing.T) {
 func TestSeriesMatchAModel(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ring, err := dataseries.Steps(7, time.Minute)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		s := open[int64](t, b, ring)
 		now := time.Unix(time.Now().Unix()/420*420, 0).UTC() // the start of a turn
 		run := 0
@@ -278,10 +272,7 @@ func TestSeriesMatchAModel(t *testing.T) {
 				}
 			}
 			for _, turn := range []int64{-14, -7, 0, 7, 14} {
-				points, err := s.Read(t.Context(), id, now.Add(time.Duration(turn)*time.Minute))
-				if err != nil {
-					rt.Fatal(err)
-				}
+				points := assert.Must(s.Read(t.Context(), id, now.Add(time.Duration(turn)*time.Minute)))(rt)
 				n := 0
 				for _, c := range model {
 					if c.minute >= turn && c.minute < turn+7 {
@@ -317,9 +308,7 @@ func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 			"long turn":    {func() error { _, err := dataseries.Steps(10_000, 147*365*24*time.Hour/10_000); return err }(), dataseries.ErrBadRing},
 			"broken steps": {func() error { _, err := dataseries.Steps(5, time.Millisecond+1); return err }(), dataseries.ErrBadRing},
 		} {
-			if !errors.Is(c.err, c.want) {
-				t.Errorf("%s: got %v, want %v", what, c.err, c.want)
-			}
+			assert.WantError(t, c.err, c.want, what)
 		}
 		b.WantRequestCount(t, 0)
 	})
@@ -329,18 +318,12 @@ func TestASumThatOverflowsIsNotStored(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		ints, floats := open[int32](t, b, dataseries.HoursOfDay()), open[float64](t, b, dataseries.HoursOfDay())
-		harness.NoError(t, ints.Set(ctx, ken, today(1), math.MaxInt32))
-		if err := ints.Add(ctx, ken, today(1), 1); !errors.Is(err, dataseries.ErrOverflow) {
-			t.Errorf("overflow: %v", err)
-		}
-		harness.NoError(t, ints.Set(ctx, ken, today(2), math.MinInt32))
-		if err := ints.Add(ctx, ken, today(2), -1); !errors.Is(err, dataseries.ErrOverflow) {
-			t.Errorf("overflow below: %v", err)
-		}
-		harness.NoError(t, floats.Set(ctx, ken, today(1), math.MaxFloat64))
-		if err := floats.Add(ctx, ken, today(1), math.MaxFloat64); !errors.Is(err, dataseries.ErrOverflow) {
-			t.Errorf("overflow of a float: %v", err)
-		}
+		assert.NoError(t, ints.Set(ctx, ken, today(1), math.MaxInt32))
+		assert.WantError(t, ints.Add(ctx, ken, today(1), 1), dataseries.ErrOverflow, "overflow")
+		assert.NoError(t, ints.Set(ctx, ken, today(2), math.MinInt32))
+		assert.WantError(t, ints.Add(ctx, ken, today(2), -1), dataseries.ErrOverflow, "overflow below")
+		assert.NoError(t, floats.Set(ctx, ken, today(1), math.MaxFloat64))
+		assert.WantError(t, floats.Add(ctx, ken, today(1), math.MaxFloat64), dataseries.ErrOverflow, "overflow of a float")
 		points, err := ints.Read(ctx, ken, today(0))
 		if err != nil || len(points) != 2 || points[0].Value != math.MaxInt32 || points[1].Value != math.MinInt32 {
 			t.Errorf("got %v, %v", points, err)
@@ -351,7 +334,7 @@ func TestASumThatOverflowsIsNotStored(t *testing.T) {
 func TestNaNIsStored(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[float64](t, b, dataseries.HoursOfDay()), t.Context()
-		harness.NoError(t, s.Set(ctx, ken, today(2), math.NaN()))
+		assert.NoError(t, s.Set(ctx, ken, today(2), math.NaN()))
 		if points, err := s.Read(ctx, ken, today(0)); err != nil || len(points) != 1 || !math.IsNaN(points[0].Value) {
 			t.Errorf("got %v, %v", points, err)
 		}
@@ -361,7 +344,7 @@ func TestNaNIsStored(t *testing.T) {
 func TestAStoredValueOfAnotherTypeIsAnError(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		floats, ctx := open[float64](t, b, dataseries.HoursOfDay()), t.Context()
-		harness.NoError(t, floats.Set(ctx, ken, today(1), 1.5))
+		assert.NoError(t, floats.Set(ctx, ken, today(1), 1.5))
 		other, _ := dataseries.New[int32](floats.Client(), dataseries.HoursOfDay(), nil)
 		var p *patterns.PropertyError
 		if _, err := other.Read(ctx, ken, today(0)); !errors.As(err, &p) || p.Property != "Value001" {
@@ -375,15 +358,13 @@ func TestInt32ValuesOfOtherWritersAreAccepted(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
 		rows, err := patterns.NewTable[map[string]any](s.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		foreign := map[string]any{"Value007": int32(12), "Turn007": int32(16282)}
 		_, err = rows.Do(ctx, patterns.InsertOp(&foreign).At(keys.Key{Partition: "Sales", Row: "000123_"}))
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		at := time.Date(2014, 7, 31, 7, 30, 0, 0, time.UTC)
-		if err := s.Set(ctx, ken, at.AddDate(0, 0, -1), 1); !errors.Is(err, dataseries.ErrLate) {
-			t.Errorf("set of the day before: %v", err)
-		}
-		harness.NoError(t, s.Add(ctx, ken, at, 5))
+		assert.WantError(t, s.Set(ctx, ken, at.AddDate(0, 0, -1), 1), dataseries.ErrLate, "set of the day before")
+		assert.NoError(t, s.Add(ctx, ken, at, 5))
 		if points, err := s.Read(ctx, ken, at); err != nil || len(points) != 1 || points[0].Value != 17 {
 			t.Errorf("got %v, %v", points, err)
 		}
@@ -395,10 +376,10 @@ func TestASlotKeepsItsInt32OrTheValueIsRefused(t *testing.T) {
 		client, ctx := b.Table(t), t.Context()
 		by := &dataseries.Options{Property: "MessageCountHour"}
 		const row = `{"PartitionKey":"Sales","RowKey":"000123","MessageCountHour02":5,"MessageCountHour03":-7,"Note":"n"}`
-		harness.Must(client.AddEntity(ctx, []byte(row), nil))(t)
+		assert.Must(client.AddEntity(ctx, []byte(row), nil))(t)
 		want := func(text string) {
 			t.Helper()
-			reply := harness.Must(client.GetEntity(ctx, "Sales", "000123", nil))(t)
+			reply := assert.Must(client.GetEntity(ctx, "Sales", "000123", nil))(t)
 			if !strings.Contains(string(reply.Value), text) || strings.Contains(string(reply.Value), "MessageCountHour02@") {
 				t.Errorf("%s, want %s", reply.Value, text)
 			}
@@ -410,17 +391,17 @@ func TestASlotKeepsItsInt32OrTheValueIsRefused(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		}
-		longs := harness.Must(dataseries.New[int64](client, dataseries.HoursOfDay(), by))(t)
-		harness.NoError(t, longs.Add(ctx, ken, today(1), 1))
+		longs := assert.Must(dataseries.New[int64](client, dataseries.HoursOfDay(), by))(t)
+		assert.NoError(t, longs.Add(ctx, ken, today(1), 1))
 		want(`"MessageCountHour02":6`)
-		harness.NoError(t, longs.Update(ctx, ken, today(1), func(old int64) (int64, error) { return math.MaxInt32, nil }))
+		assert.NoError(t, longs.Update(ctx, ken, today(1), func(old int64) (int64, error) { return math.MaxInt32, nil }))
 		want(`"MessageCountHour02":2147483647`)
 		refused(longs.Add(ctx, ken, today(1), 1))
 		refused(longs.Update(ctx, ken, today(1), func(int64) (int64, error) { return math.MinInt32 - 1, nil }))
 		want(`"MessageCountHour02":2147483647`)
 
-		floats := harness.Must(dataseries.New[float64](client, dataseries.HoursOfDay(), by))(t)
-		harness.NoError(t, floats.Add(ctx, ken, today(1), -7))
+		floats := assert.Must(dataseries.New[float64](client, dataseries.HoursOfDay(), by))(t)
+		assert.NoError(t, floats.Add(ctx, ken, today(1), -7))
 		want(`"MessageCountHour02":2147483640`)
 		refused(floats.Add(ctx, ken, today(1), 0.5))
 		refused(floats.Add(ctx, ken, today(1), math.NaN()))
@@ -433,7 +414,7 @@ func TestMinutesAreOverwrittenEveryHour(t *testing.T) {
 		s, ctx := open[int64](t, b, dataseries.MinutesOfHour()), t.Context()
 		hour := today(12).Truncate(time.Hour).AddDate(0, 0, 1)
 		for minute := range 90 { // the last 30 overwrite the first
-			harness.NoError(t, s.Set(ctx, ken, hour.Add(time.Duration(minute)*time.Minute+59*time.Second), int64(minute)))
+			assert.NoError(t, s.Set(ctx, ken, hour.Add(time.Duration(minute)*time.Minute+59*time.Second), int64(minute)))
 		}
 		for what, read := range map[string]func() ([]dataseries.Point[int64], error){
 			"the first hour":  func() ([]dataseries.Point[int64], error) { return s.Read(ctx, ken, hour) },
@@ -459,7 +440,7 @@ func TestMinutesAreOverwrittenEveryHour(t *testing.T) {
 func TestTheStoredFormDoesNotChange(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
-		harness.NoError(t, s.Set(ctx, ken, time.Date(2014, 7, 31, 7, 59, 59, 0, time.UTC), 12))
+		assert.NoError(t, s.Set(ctx, ken, time.Date(2014, 7, 31, 7, 59, 59, 0, time.UTC), 12))
 		rows, _ := patterns.NewTable[map[string]any](s.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
 		row, err := rows.Get(ctx, keys.Key{Partition: "Sales", Row: "000123_"})
 		if err != nil || row.Value["Value007"] != int64(12) || row.Value["Turn007"] != int64(16282) {
@@ -472,12 +453,12 @@ func TestTheStoredFormDoesNotChange(t *testing.T) {
 func TestALateUpdateDoesNotHideALaterTurn(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
-		harness.NoError(t, s.Add(ctx, ken, today(12), 1))
+		assert.NoError(t, s.Add(ctx, ken, today(12), 1))
 		tomorrow := today(12).AddDate(0, 0, 1)
 		tries := 0
 		err := s.Update(ctx, ken, today(12), func(old int64) (int64, error) {
 			if tries++; tries == 1 { // between the read and the write
-				harness.NoError(t, s.Set(ctx, ken, tomorrow, 7))
+				assert.NoError(t, s.Set(ctx, ken, tomorrow, 7))
 			}
 			return old + 5, nil
 		})
@@ -488,19 +469,15 @@ func TestALateUpdateDoesNotHideALaterTurn(t *testing.T) {
 			t.Errorf("got %v, %v", points, err)
 		}
 		own := errors.New("own")
-		if err := s.Update(ctx, ken, tomorrow, func(int64) (int64, error) { return 0, own }); err != own {
-			t.Errorf("the error of the function is returned as %v", err)
-		}
-		if err := s.Update(ctx, ken, tomorrow, nil); !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("nil function: %v", err)
-		}
+		assert.Equal(t, s.Update(ctx, ken, tomorrow, func(int64) (int64, error) { return 0, own }), own, "the error of the function is returned as")
+		assert.WantError(t, s.Update(ctx, ken, tomorrow, nil), patterns.ErrNil, "nil function")
 	})
 }
 
 func TestCreate(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		b.WantCreate(t, func(client *aztables.Client) func(context.Context) error {
-			return harness.Must(dataseries.New[int64](client, dataseries.HoursOfDay(), nil))(t).Create
+			return assert.Must(dataseries.New[int64](client, dataseries.HoursOfDay(), nil))(t).Create
 		})
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -51,7 +52,7 @@ type shared struct {
 func openShared(t *testing.T, b *harness.Backend, place string) *shared {
 	t.Helper()
 	client, other := b.Table(t), b.Table(t)
-	w := harness.Must(newWorld(client, other, place, &harness.OutboxQueue{}))(t)
+	w := assert.Must(newWorld(client, other, place, &harness.OutboxQueue{}))(t)
 	if place != "other table" {
 		other = client
 	}
@@ -64,7 +65,7 @@ func (w *shared) wantStaff(t testing.TB, staff map[string]employee) {
 	var d department
 	row, err := w.departments.Get(t.Context(), w.at)
 	if !errors.Is(err, patterns.ErrNotFound) {
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		d = row.Value
 	}
 	var orders int64
@@ -88,7 +89,7 @@ func (w *shared) wantStaff(t testing.TB, staff map[string]employee) {
 func units[T any](t *testing.T, w *shared) *patterns.Store[T] {
 	t.Helper()
 	table := harness.NewTable(t, w.home, &patterns.TableOptions[T]{Key: func(*T) (keys.Key, error) { return w.at, nil }, StampWrites: true})
-	return harness.Must(patterns.NewStore(table, nil))(t)
+	return assert.Must(patterns.NewStore(table, nil))(t)
 }
 
 // A Store of employees counts them in the rows of departments, which have a Store of their own.
@@ -143,10 +144,10 @@ func twoStores[T any, D unit[T]](t *testing.T) {
 						case 7:
 							item, rerr := departments.Get(t.Context(), w.at)
 							if !exists {
-								harness.WantError(t, rerr, patterns.ErrNotFound)
+								assert.WantError(t, rerr, patterns.ErrNotFound)
 								continue
 							}
-							harness.NoError(t, rerr)
+							assert.NoError(t, rerr)
 							edited := item.Value
 							*D(&edited).edits()++
 							_, err = departments.PutItem(t.Context(), item, &edited)
@@ -223,16 +224,16 @@ func TestADepartmentIsInsertedWhileItsEmployeesAreCounted(t *testing.T) {
 				}
 				wg.Wait()
 				b.ClearFaults()
-				harness.NoError(t, w.messages.Work(t.Context(), w.store.Handle))
+				assert.NoError(t, w.messages.Work(t.Context(), w.store.Handle))
 				staff := map[string]employee{}
 				for item, err := range w.store.Query(t.Context(), query.PartitionKey.Eq("Sales"), nil) {
-					harness.NoError(t, err)
+					assert.NoError(t, err)
 					if item.Key != w.at { // every row has the key that fields for keys imply
 						staff[item.Value.ID] = item.Value
 					}
 				}
 				w.wantStaff(t, staff)
-				d := harness.Must(departments.Get(t.Context(), w.at))(t)
+				d := assert.Must(departments.Get(t.Context(), w.at))(t)
 				if inserted.Load() > 1 || d.Value.Title != "Sales" || d.Value.Edits < edited.Load() || d.Value.Edits > edited.Load()+unknown.Load() {
 					t.Errorf("%+v after %d inserts and %d edits, %d unknown", d.Value, inserted.Load(), edited.Load(), unknown.Load())
 				}

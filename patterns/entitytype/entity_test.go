@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
@@ -36,13 +37,8 @@ func TestAnUnknownTypeKeepsItsPropertiesAndTheirTypes(t *testing.T) {
 			u.Properties["I"] = u.Properties["I"].(int32) + 1
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := three.Get(ctx, key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
+		e := assert.Must(three.Get(ctx, key))(t)
 		stored["I"] = int32(4)
 		got := e.Value.(*entitytype.Unknown).Properties
 		for name, want := range stored {
@@ -72,12 +68,8 @@ func TestARowThatCannotBeDecodedIsAnError(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		one, three := newTables(t, b, nil)
-		if _, err := one.Insert(ctx, sales("1"), &employee1{Name: "Ken"}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := three.Get(ctx, sales("1")); !errors.Is(err, entitytype.ErrUpcast) {
-			t.Errorf("upcaster with an error: %v", err)
-		}
+		assert.NoError(t, assert.ErrorOf(one.Insert(ctx, sales("1"), &employee1{Name: "Ken"})))
+		assert.WantError(t, assert.ErrorOf(three.Get(ctx, sales("1"))), entitytype.ErrUpcast, "upcaster with an error")
 		client := b.Table(t)
 		for name, up := range map[string]func(employee1) (any, error){
 			"another entity type": func(employee1) (any, error) { return department{}, nil },
@@ -90,12 +82,8 @@ func TestARowThatCannotBeDecodedIsAnError(t *testing.T) {
 				entitytype.Register[department](r, "Department", 3, nil))
 			table, terr := entitytype.New(client, r, nil)
 			_, ierr := table.Upsert(ctx, sales("1"), &employee1{Name: "Ken"}, patterns.Replace)
-			if err := errors.Join(err, terr, ierr); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := table.Get(ctx, sales("1")); !errors.Is(err, entitytype.ErrUpcast) {
-				t.Errorf("%s: %v", name, err)
-			}
+			assert.NoError(t, errors.Join(err, terr, ierr))
+			assert.WantError(t, assert.ErrorOf(table.Get(ctx, sales("1"))), entitytype.ErrUpcast, name)
 		}
 		// A row of the right name whose property has the wrong type.
 		maps := properties(t, three)
@@ -112,9 +100,7 @@ func TestARowThatCannotBeDecodedIsAnError(t *testing.T) {
 				t.Errorf("query of a property of another type: %v", err)
 			}
 		}
-		if err := maps.Delete(ctx, sales("2"), ""); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, maps.Delete(ctx, sales("2"), ""))
 		insert(t, three, map[string]any{"2": &department{}})
 		queried := 0
 		for _, err := range three.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
@@ -122,11 +108,7 @@ func TestARowThatCannotBeDecodedIsAnError(t *testing.T) {
 				t.Errorf("query: %v", err)
 			}
 		}
-		if queried != 1 {
-			t.Errorf("the query continued after an error: %d pairs", queried)
-		}
-		if _, err := three.Page(ctx, query.PartitionKey.Eq("Sales"), "", nil); !errors.Is(err, entitytype.ErrUpcast) {
-			t.Errorf("page: %v", err)
-		}
+		assert.Equal(t, queried, 1, "the query continued after an error", "pairs")
+		assert.WantError(t, assert.ErrorOf(three.Page(ctx, query.PartitionKey.Eq("Sales"), "", nil)), entitytype.ErrUpcast, "page")
 	})
 }

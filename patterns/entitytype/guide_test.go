@@ -7,6 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
@@ -49,9 +50,7 @@ type (
 
 func addByHand(t testing.TB, client *aztables.Client, v any) {
 	t.Helper()
-	if _, err := client.AddEntity(t.Context(), harness.Must(json.Marshal(v))(t), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(client.AddEntity(t.Context(), assert.Must(json.Marshal(v))(t), nil)))
 }
 
 func readByHand[V any](t testing.TB, client *aztables.Client, row string) (v V) {
@@ -60,9 +59,7 @@ func readByHand[V any](t testing.TB, client *aztables.Client, row string) (v V) 
 	if err == nil {
 		err = json.Unmarshal(resp.Value, &v)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return v
 }
 
@@ -70,10 +67,10 @@ func readByHand[V any](t testing.TB, client *aztables.Client, row string) (v V) 
 func newStaff(t testing.TB, client *aztables.Client, property string) *entitytype.Table {
 	t.Helper()
 	r := newRegistry(t, &entitytype.RegistryOptions{Property: property, Unversioned: 1})
-	harness.NoError(t, errors.Join(
+	assert.NoError(t, errors.Join(
 		entitytype.Register[person](r, "Employee", 1, nil),
 		entitytype.Register[customer](r, "Customer", 1, nil)))
-	return harness.Must(entitytype.New(client, r, nil))(t)
+	return assert.Must(entitytype.New(client, r, nil))(t)
 }
 
 func TestRowsWhoseTypeHasNoVersionAreReadChangedAndReadByHand(t *testing.T) {
@@ -86,7 +83,7 @@ func TestRowsWhoseTypeHasNoVersionAreReadChangedAndReadByHand(t *testing.T) {
 
 		var employees, customers int
 		for e, err := range staff.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			switch v := e.Value.(type) {
 			case *person:
 				employees++
@@ -107,11 +104,9 @@ func TestRowsWhoseTypeHasNoVersionAreReadChangedAndReadByHand(t *testing.T) {
 			e.Value.(*person).LastName = "Quock"
 			return nil
 		})
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		b.WantRequestCount(t, 2)
-		if _, err := staff.Insert(ctx, sales("donh@contoso.com"), &person{FirstName: "Don", LastName: "Hall"}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(staff.Insert(ctx, sales("donh@contoso.com"), &person{FirstName: "Don", LastName: "Hall"})))
 		b.WantRequestCount(t, 1)
 		if ken := readByHand[handEmployee](t, client, "kenk@contoso.com"); ken.PersonType != "Employee" || ken.LastName != "Quock" || ken.EmployeeID != "000123" {
 			t.Errorf("changed: %+v", ken)
@@ -129,31 +124,27 @@ func TestAnUnversionedNameIsTheGivenVersion(t *testing.T) {
 		// With the default options the name alone is not a type.
 		one, _ := newTables(t, b, nil)
 		_, err := one.Insert(ctx, sales("default"), &employee1{Name: "Ann"})
-		harness.NoError(t, err)
-		if v := readByHand[handEmployee](t, one.Client(), "default"); v.EntityType != "Employee:1" {
-			t.Errorf("by default: %q", v.EntityType)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, readByHand[handEmployee](t, one.Client(), "default").EntityType, "Employee:1", "by default")
 		r := newRegistry(t, &entitytype.RegistryOptions{Unversioned: 2})
-		harness.NoError(t, errors.Join(
+		assert.NoError(t, errors.Join(
 			entitytype.Register(r, "Employee", 2, from2),
 			entitytype.Register[employee3](r, "Employee", 3, nil)))
-		staff := harness.Must(entitytype.New(client, r, nil))(t)
-		e := harness.Must(staff.Get(ctx, sales("000123")))(t)
+		staff := assert.Must(entitytype.New(client, r, nil))(t)
+		e := assert.Must(staff.Get(ctx, sales("000123")))(t)
 		if v, ok := e.Value.(*employee3); !ok || v.FirstName != "Ken" || e.Name != "Employee" || e.Version != 2 {
 			t.Fatalf("%+v, stored as %s:%d", e.Value, e.Name, e.Version)
 		}
 		// A later version needs its number; the given one is written without.
-		harness.Must(staff.Replace(ctx, e))(t)
-		harness.Must(staff.Insert(ctx, sales("2"), &employee2{FirstName: "Ann"}))(t)
+		assert.Must(staff.Replace(ctx, e))(t)
+		assert.Must(staff.Insert(ctx, sales("2"), &employee2{FirstName: "Ann"}))(t)
 		for row, want := range map[string]string{"000123": "Employee:3", "2": "Employee"} {
-			if v := readByHand[handEmployee](t, client, row); v.EntityType != want {
-				t.Errorf("%s: %q, want %q", row, v.EntityType, want)
-			}
+			assert.Equal(t, readByHand[handEmployee](t, client, row).EntityType, want, row)
 		}
 		// A name that no type can have is not a type, nor is a row without the property.
 		for row, name := range map[string]string{"4": "Head of sales", "5": ""} {
 			addByHand(t, client, handEmployee{Entity: aztables.Entity{PartitionKey: "Sales", RowKey: row}, EntityType: name, FirstName: "x"})
-			if e := harness.Must(staff.Get(ctx, sales(row)))(t); e.Name != "" || e.Version != 0 {
+			if e := assert.Must(staff.Get(ctx, sales(row)))(t); e.Name != "" || e.Version != 0 {
 				t.Errorf("%q is %s:%d", name, e.Name, e.Version)
 			}
 		}
@@ -170,13 +161,13 @@ func TestATypeInTheRowKeyNeedsNoProperty(t *testing.T) {
 		client, ctx := b.Table(t), t.Context()
 		addByHand(t, client, handEmployee{Entity: aztables.Entity{PartitionKey: "Sales", RowKey: "EMPLOYEE_000123"}, FirstName: "Ken"})
 		r := newRegistry(t, &entitytype.RegistryOptions{ByRowKey: true, Unversioned: 2})
-		harness.NoError(t, entitytype.Register[person](r, "EMPLOYEE", 2, nil))
-		staff := harness.Must(entitytype.New(client, r, nil))(t)
-		e := harness.Must(staff.Get(ctx, sales("EMPLOYEE_000123")))(t)
+		assert.NoError(t, entitytype.Register[person](r, "EMPLOYEE", 2, nil))
+		staff := assert.Must(entitytype.New(client, r, nil))(t)
+		e := assert.Must(staff.Get(ctx, sales("EMPLOYEE_000123")))(t)
 		if v, ok := e.Value.(*person); !ok || v.FirstName != "Ken" || e.Version != 2 {
 			t.Fatalf("%+v, version %d", e.Value, e.Version)
 		}
-		harness.Must(staff.Replace(ctx, e))(t)
+		assert.Must(staff.Replace(ctx, e))(t)
 		if ken := readByHand[handEmployee](t, client, "EMPLOYEE_000123"); ken.FirstName != "Ken" || ken.EntityType != "2" {
 			t.Errorf("replaced: %+v", ken)
 		}
@@ -184,7 +175,5 @@ func TestATypeInTheRowKeyNeedsNoProperty(t *testing.T) {
 }
 
 func TestNewRegistryRefusesANegativeVersion(t *testing.T) {
-	if _, err := entitytype.NewRegistry(&entitytype.RegistryOptions{Unversioned: -1}); !errors.Is(err, patterns.ErrBadOption) {
-		t.Error(err)
-	}
+	assert.WantError(t, assert.ErrorOf(entitytype.NewRegistry(&entitytype.RegistryOptions{Unversioned: -1})), patterns.ErrBadOption)
 }

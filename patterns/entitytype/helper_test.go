@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -63,18 +64,13 @@ func newTablesWith(t testing.TB, b *harness.Backend, opts *entitytype.RegistryOp
 	)
 	one, err1 := entitytype.New(client, old, with)
 	three, err3 := entitytype.New(client, now, with)
-	if err := errors.Join(err, err1, err3); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, errors.Join(err, err1, err3))
 	return one, three
 }
 
 func newRegistry(t testing.TB, opts *entitytype.RegistryOptions) *entitytype.Registry {
 	t.Helper()
-	r, err := entitytype.NewRegistry(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(entitytype.NewRegistry(opts))(t)
 	return r
 }
 
@@ -88,9 +84,7 @@ func properties(t testing.TB, table *entitytype.Table) *patterns.Table[map[strin
 func insert(t testing.TB, table *entitytype.Table, entities map[string]any) {
 	t.Helper()
 	for row, v := range entities {
-		if _, err := table.Insert(t.Context(), sales(row), v); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(table.Insert(t.Context(), sales(row), v)))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
@@ -31,9 +32,7 @@ func TestRegisterRefusesInvalidTypes(t *testing.T) {
 		{"zero registry", entitytype.Register[employee2](new(entitytype.Registry), "b", 1, nil), patterns.ErrNil},
 		{"Go type twice", entitytype.Register[department](r, "b", 1, nil), entitytype.ErrRegistered},
 	} {
-		if !errors.Is(c.err, c.want) {
-			t.Errorf("%s: got %v, want %v", c.what, c.err, c.want)
-		}
+		assert.WantError(t, c.err, c.want, c.what)
 	}
 	if err := entitytype.Register[withChannel](r, "c", 1, nil); !errors.Is(err, entitytype.ErrBadType) || !strings.Contains(err.Error(), "C") {
 		t.Errorf("field that cannot be stored: %v", err)
@@ -42,21 +41,15 @@ func TestRegisterRefusesInvalidTypes(t *testing.T) {
 
 func TestNewRegistryRefusesNamesThatNoPropertyCanHave(t *testing.T) {
 	for _, name := range []string{"PartitionKey", "RowKey", "Timestamp", "a b", "1x", "a-b", "odata.etag", "X@odata.type", "azp_type", "\xff", strings.Repeat("x", 256)} {
-		if _, err := entitytype.NewRegistry(&entitytype.RegistryOptions{Property: name}); !errors.Is(err, patterns.ErrBadOption) {
-			t.Errorf("%.20q: %v", name, err)
-		}
+		assert.WantError(t, assert.ErrorOf(entitytype.NewRegistry(&entitytype.RegistryOptions{Property: name})), patterns.ErrBadOption, name)
 	}
 	client := storagetest.New(t).TablesWith(harness.Accelerated()).NewClient("Things")
-	if _, err := client.CreateTable(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(client.CreateTable(t.Context(), nil)))
 	for _, name := range []string{"type", "_", "Größe", strings.Repeat("x", 255)} {
 		r := newRegistry(t, &entitytype.RegistryOptions{Property: name})
 		err := entitytype.Register[department](r, "Department", 1, nil)
 		table, nerr := entitytype.New(client, r, nil)
-		if err := errors.Join(err, nerr); err != nil {
-			t.Fatalf("%.20q: %v", name, err)
-		}
+		assert.NoError(t, errors.Join(err, nerr), name)
 		key := sales(name[:1])
 		_, err = table.Insert(t.Context(), key, &department{"Sales", 1})
 		e, gerr := table.Get(t.Context(), key)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
@@ -26,9 +27,7 @@ func TestAQueryReturnsValuesOfAllTypesAndVersions(t *testing.T) {
 		b.ResetRequests()
 		var names []string
 		for e, err := range three.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			switch v := e.Value.(type) {
 			case *employee3:
 				names = append(names, v.FirstName+" "+v.LastName+" "+v.Emails[0])
@@ -39,9 +38,7 @@ func TestAQueryReturnsValuesOfAllTypesAndVersions(t *testing.T) {
 			}
 		}
 		want := []string{"Sales", "Ken Kwok kenk@contoso.com", "Ann Beebe a@contoso.com"}
-		if !reflect.DeepEqual(names, want) {
-			t.Errorf("got %q, want %q", names, want)
-		}
+		assert.DeepEqual(t, names, want)
 		b.WantRequestCount(t, 1)
 	})
 }
@@ -57,9 +54,7 @@ func TestRowKeysSelectOneType(t *testing.T) {
 		got := ""
 		b.ResetRequests()
 		for e, err := range three.Query(ctx, query.And(query.PartitionKey.Eq("Sales"), query.RowKey.Within(entitytype.RowKeys("Employee"))), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			got += e.Value.(*employee3).FirstName
 		}
 		if n := len(b.Requests()); got != "ab" || n != 1 {
@@ -77,10 +72,7 @@ func TestPagesContinueFromTheirCursors(t *testing.T) {
 		var got []string
 		pages, cursor := 0, ""
 		for {
-			page, err := three.Page(t.Context(), query.PartitionKey.Eq("Sales"), cursor, &patterns.QueryOptions{PageSize: 2})
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := assert.Must(three.Page(t.Context(), query.PartitionKey.Eq("Sales"), cursor, &patterns.QueryOptions{PageSize: 2}))(t)
 			for _, e := range page.Items {
 				got = append(got, e.Key.Row+reflect.TypeOf(e.Value).String())
 			}
@@ -90,9 +82,7 @@ func TestPagesContinueFromTheirCursors(t *testing.T) {
 			}
 		}
 		want := []string{"1*entitytype_test.employee3", "2*entitytype_test.department", "3*entitytype_test.employee3", "4*entitytype.Unknown", "5*entitytype_test.department"}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		assert.DeepEqual(t, got, want)
 		if n := len(b.Requests()); pages != 3 || n != 3 {
 			t.Errorf("%d pages with %d requests, want 3 and 3", pages, n)
 		}
@@ -112,32 +102,30 @@ func TestTheZeroTableReturnsErrNil(t *testing.T) {
 		return entitytype.Entity{}, nil
 	}()
 	for what, err := range map[string]error{
-		"Get":              harness.ErrorOf(table.Get(ctx, key)),
+		"Get":              assert.ErrorOf(table.Get(ctx, key)),
 		"Query":            query1,
-		"Page":             harness.ErrorOf(table.Page(ctx, query.PartitionKey.Eq("Sales"), "", nil)),
-		"Insert":           harness.ErrorOf(table.Insert(ctx, key, &department{})),
-		"Upsert":           harness.ErrorOf(table.Upsert(ctx, key, &department{}, patterns.Merge)),
-		"Replace":          harness.ErrorOf(table.Replace(ctx, entitytype.Entity{})),
-		"Merge":            harness.ErrorOf(table.Merge(ctx, entitytype.Entity{})),
+		"Page":             assert.ErrorOf(table.Page(ctx, query.PartitionKey.Eq("Sales"), "", nil)),
+		"Insert":           assert.ErrorOf(table.Insert(ctx, key, &department{})),
+		"Upsert":           assert.ErrorOf(table.Upsert(ctx, key, &department{}, patterns.Merge)),
+		"Replace":          assert.ErrorOf(table.Replace(ctx, entitytype.Entity{})),
+		"Merge":            assert.ErrorOf(table.Merge(ctx, entitytype.Entity{})),
 		"Delete":           table.Delete(ctx, key, ""),
 		"Create":           table.Create(ctx),
-		"Update":           harness.ErrorOf(table.Update(ctx, key, func(entitytype.Entity) error { return nil })),
-		"Transaction":      harness.ErrorOf(table.Transaction().Insert(key, &department{}).Delete(key, "").Commit(ctx)),
-		"zero Transaction": harness.ErrorOf(new(entitytype.Transaction).Delete(key, "").Commit(ctx)),
-		"nil client":       harness.ErrorOf(entitytype.New(nil, newRegistry(t, nil), nil)),
-		"nil registry":     harness.ErrorOf(entitytype.New(&aztables.Client{}, nil, nil)),
-		"zero registry":    harness.ErrorOf(entitytype.New(&aztables.Client{}, &entitytype.Registry{}, nil)),
+		"Update":           assert.ErrorOf(table.Update(ctx, key, func(entitytype.Entity) error { return nil })),
+		"Transaction":      assert.ErrorOf(table.Transaction().Insert(key, &department{}).Delete(key, "").Commit(ctx)),
+		"zero Transaction": assert.ErrorOf(new(entitytype.Transaction).Delete(key, "").Commit(ctx)),
+		"nil client":       assert.ErrorOf(entitytype.New(nil, newRegistry(t, nil), nil)),
+		"nil registry":     assert.ErrorOf(entitytype.New(&aztables.Client{}, nil, nil)),
+		"zero registry":    assert.ErrorOf(entitytype.New(&aztables.Client{}, &entitytype.Registry{}, nil)),
 	} {
-		if !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("%s: got %v, want ErrNil", what, err)
-		}
+		assert.WantError(t, err, patterns.ErrNil, what, "want ErrNil")
 	}
 }
 
 func TestCreate(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		b.WantCreate(t, func(client *aztables.Client) func(context.Context) error {
-			return harness.Must(entitytype.New(client, newRegistry(t, nil), nil))(t).Create
+			return assert.Must(entitytype.New(client, newRegistry(t, nil), nil))(t).Create
 		})
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
@@ -23,12 +24,8 @@ func TestAWriteReturnsTheEntityForTheNextWrite(t *testing.T) {
 		if err != nil || e.Key != key || e.Value != d || e.Name != "Department" || e.Version != 1 {
 			t.Fatalf("insert returned %+v, %v", e, err)
 		}
-		if _, err := properties(t, three).Do(ctx, patterns.UpsertOp(&map[string]any{"Budget": 2.0}, patterns.Merge).At(key)); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := three.Replace(ctx, e); !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("replace of a row that was changed after the insert: %v", err)
-		}
+		assert.NoError(t, assert.ErrorOf(properties(t, three).Do(ctx, patterns.UpsertOp(&map[string]any{"Budget": 2.0}, patterns.Merge).At(key))))
+		assert.WantError(t, assert.ErrorOf(three.Replace(ctx, e)), patterns.ErrConflict, "replace of a row that was changed after the insert")
 		if e, err = three.Get(ctx, key); err != nil {
 			t.Fatal(err)
 		}
@@ -40,44 +37,31 @@ func TestAWriteReturnsTheEntityForTheNextWrite(t *testing.T) {
 			} else {
 				e, err = three.Merge(ctx, e)
 			}
-			if err != nil {
-				t.Fatalf("count %d: %v", d.EmployeeCount, err)
-			}
+			assert.NoError(t, err, "count", d.EmployeeCount)
 			if budget, _ := e.Property("Budget"); e.Value != d || e.Name != "Department" || budget != 2.0 {
 				t.Errorf("count %d: the write returned %+v", d.EmployeeCount, e)
 			}
 		}
 		stale := e
 		d.EmployeeCount++
-		result, err := three.Transaction().Replace(e).Commit(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
+		result := assert.Must(three.Transaction().Replace(e).Commit(ctx))(t)
 		for what, write := range map[string]func(entitytype.Entity) error{
-			"replace": func(e entitytype.Entity) error { return harness.ErrorOf(three.Replace(ctx, e)) },
-			"merge":   func(e entitytype.Entity) error { return harness.ErrorOf(three.Merge(ctx, e)) },
+			"replace": func(e entitytype.Entity) error { return assert.ErrorOf(three.Replace(ctx, e)) },
+			"merge":   func(e entitytype.Entity) error { return assert.ErrorOf(three.Merge(ctx, e)) },
 			"transaction": func(e entitytype.Entity) error {
-				return harness.ErrorOf(three.Transaction().Merge(e).Commit(ctx))
+				return assert.ErrorOf(three.Transaction().Merge(e).Commit(ctx))
 			},
 		} {
-			if err := write(stale); !errors.Is(err, patterns.ErrConflict) {
-				t.Errorf("%s of a row that was changed: %v", what, err)
-			}
+			assert.WantError(t, write(stale), patterns.ErrConflict, what, "of a row that was changed")
 			anyway := stale
 			anyway.ETag = azcore.ETagAny
-			if err := write(anyway); err != nil {
-				t.Errorf("%s of any version: %v", what, err)
-			}
+			assert.Equal(t, write(anyway), nil, what, "of any version")
 			none := stale
 			none.ETag = ""
-			if err := write(none); !errors.Is(err, patterns.ErrBadETag) {
-				t.Errorf("%s without an ETag: %v", what, err)
-			}
+			assert.WantError(t, write(none), patterns.ErrBadETag, what, "without an ETag")
 			moved := stale
 			moved.Key.Row = "Department_2"
-			if err := write(moved); !errors.Is(err, patterns.ErrKeyChanged) {
-				t.Errorf("%s at another key: %v", what, err)
-			}
+			assert.WantError(t, write(moved), patterns.ErrKeyChanged, what, "at another key")
 		}
 		if got, err := three.Get(ctx, key); err != nil || got.ETag == result.ETags[0] || got.Value.(*department).EmployeeCount != 5 {
 			t.Errorf("got %+v, %v", got, err)
@@ -97,21 +81,14 @@ func TestAnUpsertChangesTheTypeOfTheRow(t *testing.T) {
 			kept bool
 		}{{patterns.Merge, true}, {patterns.Replace, false}} {
 			for what, upsert := range map[string]func() error{
-				"alone": func() error { return harness.ErrorOf(three.Upsert(ctx, key, &department{"Sales", 2}, c.mode)) },
+				"alone": func() error { return assert.ErrorOf(three.Upsert(ctx, key, &department{"Sales", 2}, c.mode)) },
 				"in a transaction": func() error {
-					return harness.ErrorOf(three.Transaction().Upsert(key, &department{"Sales", 2}, c.mode).Commit(ctx))
+					return assert.ErrorOf(three.Transaction().Upsert(key, &department{"Sales", 2}, c.mode).Commit(ctx))
 				},
 			} {
-				if _, err := three.Upsert(ctx, key, &employee3{FirstName: "Ken"}, patterns.Replace); err != nil {
-					t.Fatal(err)
-				}
-				if err := upsert(); err != nil {
-					t.Fatalf("mode %v, %s: %v", c.mode, what, err)
-				}
-				e, err := three.Get(ctx, key)
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, assert.ErrorOf(three.Upsert(ctx, key, &employee3{FirstName: "Ken"}, patterns.Replace)))
+				assert.NoError(t, upsert(), "mode", c.mode, what)
+				e := assert.Must(three.Get(ctx, key))(t)
 				if d, ok := e.Value.(*department); !ok || e.Name != "Department" || d.EmployeeCount != 2 {
 					t.Errorf("mode %v, %s: %T, %+v", c.mode, what, e.Value, e)
 				}
@@ -122,8 +99,8 @@ func TestAnUpsertChangesTheTypeOfTheRow(t *testing.T) {
 			}
 		}
 		for what, err := range map[string]error{
-			"alone":            harness.ErrorOf(three.Upsert(ctx, key, &department{}, 7)),
-			"in a transaction": harness.ErrorOf(three.Transaction().Upsert(key, &department{}, 7).Commit(ctx)),
+			"alone":            assert.ErrorOf(three.Upsert(ctx, key, &department{}, 7)),
+			"in a transaction": assert.ErrorOf(three.Transaction().Upsert(key, &department{}, 7).Commit(ctx)),
 		} {
 			if err == nil {
 				t.Errorf("invalid mode, %s: no error", what)
@@ -137,9 +114,7 @@ func TestAnUpdateWritesTheNewestVersion(t *testing.T) {
 		ctx := t.Context()
 		one, three := newTables(t, b, opts)
 		key := sales("Employee_1")
-		if _, err := one.Insert(ctx, key, &employee1{"Ken Kwok", "kenk@contoso.com"}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(one.Insert(ctx, key, &employee1{"Ken Kwok", "kenk@contoso.com"})))
 		b.ResetRequests()
 		updated, err := three.Update(ctx, key, func(e entitytype.Entity) error {
 			if e.Name != "Employee" || e.Version != 1 {
@@ -148,9 +123,7 @@ func TestAnUpdateWritesTheNewestVersion(t *testing.T) {
 			e.Value.(*employee3).LastName = "Quirk"
 			return nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		b.WantRequestCount(t, 2)
 		if updated.Version != 3 || updated.Value.(*employee3).LastName != "Quirk" {
 			t.Errorf("update returned %+v", updated)
@@ -171,13 +144,9 @@ func TestAnUpdateKeepsUnknownProperties(t *testing.T) {
 		ctx := t.Context()
 		_, three := newTables(t, b, opts)
 		key := sales("Department_1")
-		if _, err := three.Insert(ctx, key, &department{"Sales", 1}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(three.Insert(ctx, key, &department{"Sales", 1})))
 		maps := properties(t, three)
-		if _, err := maps.Do(ctx, patterns.UpsertOp(&map[string]any{"Budget": 2.0}, patterns.Merge).At(key)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(maps.Do(ctx, patterns.UpsertOp(&map[string]any{"Budget": 2.0}, patterns.Merge).At(key))))
 		if _, err := three.Update(ctx, key, func(e entitytype.Entity) error { e.Value.(*department).EmployeeCount++; return nil }); err != nil {
 			t.Fatal(err)
 		}
@@ -199,19 +168,17 @@ func TestWritesRefuseInvalidValuesBeforeARequest(t *testing.T) {
 			what      string
 			err, want error
 		}{
-			{"nil", harness.ErrorOf(table.Insert(ctx, sales("1"), nil)), patterns.ErrNil},
-			{"nil pointer", harness.ErrorOf(table.Insert(ctx, sales("1"), none)), patterns.ErrNil},
-			{"not a pointer", harness.ErrorOf(table.Insert(ctx, sales("1"), employee3{})), entitytype.ErrUnknownType},
-			{"unregistered", harness.ErrorOf(table.Insert(ctx, sales("1"), &struct{ A int }{})), entitytype.ErrUnknownType},
-			{"key with a slash", harness.ErrorOf(table.Insert(ctx, sales("a/b"), &employee3{})), patterns.ErrBadKey},
-			{"key of another type", harness.ErrorOf(keyed.Insert(ctx, sales("Department_1"), &employee3{})), entitytype.ErrWrongKey},
-			{"not read", harness.ErrorOf(table.Replace(ctx, entitytype.Entity{Item: patterns.Item[any]{Key: sales("1"), ETag: azcore.ETagAny, Value: &employee3{}}})), entitytype.ErrOtherType},
-			{"in a transaction", harness.ErrorOf(table.Transaction().Insert(sales("1"), nil).Delete(sales("2"), "").Commit(ctx)), patterns.ErrNil},
-			{"nil function", harness.ErrorOf(table.Update(ctx, sales("1"), nil)), patterns.ErrNil},
+			{"nil", assert.ErrorOf(table.Insert(ctx, sales("1"), nil)), patterns.ErrNil},
+			{"nil pointer", assert.ErrorOf(table.Insert(ctx, sales("1"), none)), patterns.ErrNil},
+			{"not a pointer", assert.ErrorOf(table.Insert(ctx, sales("1"), employee3{})), entitytype.ErrUnknownType},
+			{"unregistered", assert.ErrorOf(table.Insert(ctx, sales("1"), &struct{ A int }{})), entitytype.ErrUnknownType},
+			{"key with a slash", assert.ErrorOf(table.Insert(ctx, sales("a/b"), &employee3{})), patterns.ErrBadKey},
+			{"key of another type", assert.ErrorOf(keyed.Insert(ctx, sales("Department_1"), &employee3{})), entitytype.ErrWrongKey},
+			{"not read", assert.ErrorOf(table.Replace(ctx, entitytype.Entity{Item: patterns.Item[any]{Key: sales("1"), ETag: azcore.ETagAny, Value: &employee3{}}})), entitytype.ErrOtherType},
+			{"in a transaction", assert.ErrorOf(table.Transaction().Insert(sales("1"), nil).Delete(sales("2"), "").Commit(ctx)), patterns.ErrNil},
+			{"nil function", assert.ErrorOf(table.Update(ctx, sales("1"), nil)), patterns.ErrNil},
 		} {
-			if !errors.Is(c.err, c.want) {
-				t.Errorf("%s: got %v, want %v", c.what, c.err, c.want)
-			}
+			assert.WantError(t, c.err, c.want, c.what)
 		}
 		b.WantRequestCount(t, 0)
 	})
@@ -232,7 +199,7 @@ func TestOnlyStampsShowThatALostWriteWasApplied(t *testing.T) {
 			}
 			insert(t, three, map[string]any{"Department_1": &department{"Sales", 1}, "Contractor_1": unknown("x")})
 			insert(t, one, map[string]any{"Employee_1": &employee1{Name: "Ken Kwok"}})
-			get := func(row string) entitytype.Entity { return harness.Must(three.Get(t.Context(), sales(row)))(t) }
+			get := func(row string) entitytype.Entity { return assert.Must(three.Get(t.Context(), sales(row)))(t) }
 			change := func(e entitytype.Entity) error {
 				switch v := e.Value.(type) {
 				case *department:
@@ -246,7 +213,7 @@ func TestOnlyStampsShowThatALostWriteWasApplied(t *testing.T) {
 			}
 			changed := func(row string) entitytype.Entity {
 				e := get(row)
-				harness.NoError(t, change(e))
+				assert.NoError(t, change(e))
 				return e
 			}
 			lost := func(what, op string, write func() error) {
@@ -260,12 +227,12 @@ func TestOnlyStampsShowThatALostWriteWasApplied(t *testing.T) {
 			}
 			for i, row := range []string{"Department_1", "Contractor_1", "Employee_1"} {
 				value := []any{&department{"New", 1}, unknown("new"), &employee3{FirstName: "New"}}[i]
-				lost("insert", "Table.Insert", func() error { return harness.ErrorOf(three.Insert(t.Context(), sales(row+"0"), value)) })
-				lost("replace", "Table.Replace", func() error { return harness.ErrorOf(three.Replace(t.Context(), changed(row))) })
-				lost("merge", "Table.Merge", func() error { return harness.ErrorOf(three.Merge(t.Context(), changed(row))) })
-				lost("update", "Table.Replace", func() error { return harness.ErrorOf(three.Update(t.Context(), sales(row), change)) })
+				lost("insert", "Table.Insert", func() error { return assert.ErrorOf(three.Insert(t.Context(), sales(row+"0"), value)) })
+				lost("replace", "Table.Replace", func() error { return assert.ErrorOf(three.Replace(t.Context(), changed(row))) })
+				lost("merge", "Table.Merge", func() error { return assert.ErrorOf(three.Merge(t.Context(), changed(row))) })
+				lost("update", "Table.Replace", func() error { return assert.ErrorOf(three.Update(t.Context(), sales(row), change)) })
 				lost("transaction", "Table.Batch", func() error {
-					return harness.ErrorOf(three.Transaction().Replace(changed(row)).Insert(sales(row+"1"), value).Commit(t.Context()))
+					return assert.ErrorOf(three.Transaction().Replace(changed(row)).Insert(sales(row+"1"), value).Commit(t.Context()))
 				})
 			}
 			if d := get("Department_1").Value.(*department); d.EmployeeCount != 5 {
@@ -278,10 +245,8 @@ func TestOnlyStampsShowThatALostWriteWasApplied(t *testing.T) {
 				t.Errorf("after 4 changes: %+v", e)
 			}
 			for row := range map[string]bool{"Department_1": true, "Contractor_1": true, "Employee_1": true} {
-				stored := harness.Must(three.Client().GetEntity(t.Context(), "Sales", row, nil))(t)
-				if got := strings.Contains(string(stored.Value), `"azp_stamp"`); got != stamped {
-					t.Errorf("%s, stamped %v: %s", row, stamped, stored.Value)
-				}
+				stored := assert.Must(three.Client().GetEntity(t.Context(), "Sales", row, nil))(t)
+				assert.Equal(t, strings.Contains(string(stored.Value), `"azp_stamp"`), stamped, row, "stamped", stored.Value)
 			}
 		}
 	})

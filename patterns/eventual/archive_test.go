@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -63,9 +64,7 @@ func archives(t *testing.T, b *harness.Backend, body func(t *testing.T, a *archi
 			move:    func(ctx context.Context, r eventual.Row) error { return eventual.MoveToBlob(ctx, current, old, r) },
 			read:    func(t testing.TB) (string, bool) { return readBlob(t, old) },
 			put: func(t testing.TB, row string) {
-				if _, err := old.NewBlockBlobClient("Sales/456.json").UploadBuffer(context.Background(), []byte(row), nil); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, assert.ErrorOf(old.NewBlockBlobClient("Sales/456.json").UploadBuffer(context.Background(), []byte(row), nil)))
 			},
 			clear: func(t testing.TB) {
 				_, err := old.NewBlobClient("Sales/456.json").Delete(context.Background(), nil)
@@ -97,13 +96,9 @@ func normalize(t testing.TB, body []byte, err error) (string, bool) {
 	if errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound {
 		return "", false
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	var members map[string]any
-	if err := json.Unmarshal(body, &members); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(body, &members))
 	for name := range members {
 		if name == "Timestamp" || len(name) > 6 && name[:6] == "odata." {
 			delete(members, name)
@@ -112,19 +107,14 @@ func normalize(t testing.TB, body []byte, err error) (string, bool) {
 	if rate, ok := members["Rate"].(float64); ok {
 		members["Rate"], members["Rate@odata.type"] = rate, "Edm.Double" // the service may return 2.0
 	}
-	b, err := json.Marshal(members)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := assert.Must(json.Marshal(members))(t)
 	return string(b), true
 }
 
 func putRow(t testing.TB, table *aztables.Client, row string) azcore.ETag {
 	t.Helper()
 	resp, err := table.UpsertEntity(context.Background(), []byte(row), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return resp.ETag
 }
 
@@ -141,9 +131,7 @@ func ignoreNotFound(t testing.TB, err error) (existed bool) {
 	if errors.As(err, &refused) && refused.StatusCode == http.StatusNotFound {
 		return false
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return true
 }
 

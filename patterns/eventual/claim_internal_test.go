@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 // A claim that is accepted is printed as it was, and leads only below the prefix of claims.
@@ -23,15 +24,9 @@ func FuzzClaim(f *testing.F) {
 	}
 	f.Add(claimPrefix+uuid, int64(-1), zeros)
 	f.Add(claimPrefix+uuid, int64(1)<<62, "\x1b[2J")
-	blobs, err := container.NewClientWithNoCredential("https://acct.blob.core.windows.net/box?sig=x", nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	blobs := assert.Must(container.NewClientWithNoCredential("https://acct.blob.core.windows.net/box?sig=x", nil))(f)
 	f.Fuzz(func(t *testing.T, name string, size int64, sum string) {
-		cl, err := json.Marshal(claim{name, size, sum})
-		if err != nil {
-			t.Fatal(err)
-		}
+		cl := assert.Must(json.Marshal(claim{name, size, sum}))(t)
 		text := versionPrefix + `1,"id":"op","kind":"k","at":"2026-01-02T03:04:05Z","claim":` + string(cl) + "}"
 		e, err := unsigned.parse(text)
 		if err != nil {
@@ -40,17 +35,11 @@ func FuzzClaim(f *testing.F) {
 			}
 			return
 		}
-		u, err := url.Parse(blobs.NewBlobClient(e.Claim.Name).URL())
-		if err != nil {
-			t.Fatal(err)
-		}
+		u := assert.Must(url.Parse(blobs.NewBlobClient(e.Claim.Name).URL()))(t)
 		if e.Claim.Size < 0 || u.Host != "acct.blob.core.windows.net" || path.Clean(u.Path) != u.Path || u.Path != "/box/"+e.Claim.Name || path.Dir(u.Path)+"/" != "/box/"+claimPrefix {
 			t.Errorf("%+v leads to %q", e.Claim, u)
 		}
-		printed, err := e.encode(unsigned)
-		if err != nil {
-			t.Fatal(err)
-		}
+		printed := assert.Must(e.encode(unsigned))(t)
 		if back, err := unsigned.parse(printed); err != nil || !reflect.DeepEqual(back, e) {
 			b, _ := base64.StdEncoding.DecodeString(printed)
 			t.Errorf("%s is printed as %s, %v", text, b, err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
@@ -24,9 +25,7 @@ func TestForeignMessageIsPassedToTheRawHandler(t *testing.T) {
 		"other JSON with azp":   {`{"azp":"yes"}`, `{"azp":"yes"}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := string(eventual.Text(c.text)); got != c.want {
-				t.Errorf("Text: %q, want %q", got, c.want)
-			}
+			assert.Equal(t, string(eventual.Text(c.text)), c.want, "Text")
 			harness.Run(t, func(t *testing.T, b *harness.Backend) {
 				s := newFixture(t, b, nil)
 				var job eventual.Job[string]
@@ -34,9 +33,7 @@ func TestForeignMessageIsPassedToTheRawHandler(t *testing.T) {
 					job = j
 					return nil
 				})
-				if _, err := s.queue.EnqueueMessage(t.Context(), c.text, nil); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, assert.ErrorOf(s.queue.EnqueueMessage(t.Context(), c.text, nil)))
 				id := *messages(t, s.queue)[0].MessageID
 				wantOutcomes(t, s.until(t, 1), eventual.Done)
 				if job.Message != c.want || job.ID != id || job.Enqueued.IsZero() || job.Attempt != 1 {
@@ -50,15 +47,11 @@ func TestForeignMessageIsPassedToTheRawHandler(t *testing.T) {
 func TestRawHandlerReceivesTheTypeOfItsParameter(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		put := func(s *fixture, text string) {
-			if _, err := s.queue.EnqueueMessage(t.Context(), text, nil); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(s.queue.EnqueueMessage(t.Context(), text, nil)))
 		}
 		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, eventual.Raw, func(_ context.Context, j eventual.Job[letter]) error {
-			if j.Message.To != "Ken" {
-				t.Errorf("got %+v", j.Message)
-			}
+			assert.Equal(t, j.Message.To, "Ken", "got", j.Message)
 			return nil
 		})
 		put(s, `{"To":"Ken"}`)
@@ -68,9 +61,7 @@ func TestRawHandlerReceivesTheTypeOfItsParameter(t *testing.T) {
 
 		s = newFixture(t, b, nil)
 		eventual.Handle(s.worker, eventual.Raw, func(_ context.Context, j eventual.Job[[]byte]) error {
-			if string(j.Message) != "bytes" {
-				t.Errorf("got %q", j.Message)
-			}
+			assert.Equal(t, string(j.Message), "bytes", "got", j.Message)
 			return nil
 		})
 		put(s, "bytes")
@@ -98,9 +89,7 @@ func TestDecodeSelectsHandlerAndPayloadOfForeignMessages(t *testing.T) {
 			return nil
 		})
 		for _, text := range []string{`letter {"To":"Ken"}`, "letter", "panic", `parcel {}`, " {}"} {
-			if _, err := s.queue.EnqueueMessage(t.Context(), text, nil); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(s.queue.EnqueueMessage(t.Context(), text, nil)))
 		}
 		es := s.until(t, 5)
 		done := 0

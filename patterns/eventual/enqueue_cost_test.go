@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 	"github.com/google/uuid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -36,8 +37,8 @@ func onMessage(t *testing.T, extend func(*azcore.ClientOptions)) *azqueue.QueueC
 		}, err
 	})
 	extend(&o.ClientOptions)
-	cred := harness.Must(azqueue.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)
-	return harness.Must(azqueue.NewQueueClientWithSharedKeyCredential(storagetest.QueuesURL+"/work", cred, o))(t)
+	cred := assert.Must(azqueue.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)
+	return assert.Must(azqueue.NewQueueClientWithSharedKeyCredential(storagetest.QueuesURL+"/work", cred, o))(t)
 }
 
 // By hand, a competent user writes the payload as JSON in base64, with an ID and a kind.
@@ -55,9 +56,7 @@ func TestEnqueueOnAClientWithLimitRepliesAllocatesLessThanTheSDKAlone(t *testing
 	ours := func(extend func(*azcore.ClientOptions)) float64 {
 		queue := onMessage(t, extend)
 		return testing.AllocsPerRun(100, func() {
-			if err := eventual.Enqueue(ctx, queue, "letter", payload, nil); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, eventual.Enqueue(ctx, queue, "letter", payload, nil))
 		})
 	}
 	without, with := ours(plain), ours(patterns.LimitReplies)

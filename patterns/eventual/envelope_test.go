@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/calls"
 )
@@ -35,10 +36,7 @@ var formats = map[string]envelope{
 
 func TestMessageFormatDoesNotChange(t *testing.T) {
 	for text, e := range formats {
-		got, err := e.encode(unsigned)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := assert.Must(e.encode(unsigned))(t)
 		if want := base64.StdEncoding.EncodeToString([]byte(text)); got != want {
 			b, _ := base64.StdEncoding.DecodeString(got)
 			t.Errorf("encoded\n%s, want\n%s", b, text)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -74,9 +75,7 @@ func (s *fixture) start(t testing.TB) (stop func()) {
 	stop = func() {
 		once.Do(func() {
 			cancel()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
+			assert.Equal(t, <-ended, nil)
 		})
 	}
 	t.Cleanup(stop)
@@ -120,9 +119,7 @@ func (s *fixture) next(t testing.TB, n int) []eventual.Event {
 
 func (s *fixture) put(t testing.TB, kind string, msg any, opts *eventual.EnqueueOptions) {
 	t.Helper()
-	if err := eventual.Enqueue(t.Context(), s.queue, kind, msg, opts); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, eventual.Enqueue(t.Context(), s.queue, kind, msg, opts))
 }
 
 // wantOutcomes checks the outcomes of deliveries, in order.
@@ -141,19 +138,14 @@ func wantOutcomes(t testing.TB, es []eventual.Event, want ...eventual.Outcome) {
 // wantEmpty checks that the queue contains no message, visible or not.
 func wantEmpty(t testing.TB, q *azqueue.QueueClient) {
 	t.Helper()
-	if n := count(t, q); n != 0 {
-		t.Errorf("%d messages remain", n)
-	}
+	assert.Equal(t, count(t, q), 0, "messages remain")
 }
 
 // count returns the number of messages in a queue, visible or not. It is exact on both
 // accounts.
 func count(t testing.TB, q *azqueue.QueueClient) int {
 	t.Helper()
-	p, err := q.GetProperties(context.Background(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(q.GetProperties(context.Background(), nil))(t)
 	return int(*p.ApproximateMessagesCount)
 }
 
@@ -161,10 +153,7 @@ func count(t testing.TB, q *azqueue.QueueClient) int {
 func messages(t testing.TB, q *azqueue.QueueClient) []*azqueue.PeekedMessage {
 	t.Helper()
 	n := int32(32)
-	resp, err := q.PeekMessages(context.Background(), &azqueue.PeekMessagesOptions{NumberOfMessages: &n})
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := assert.Must(q.PeekMessages(context.Background(), &azqueue.PeekMessagesOptions{NumberOfMessages: &n}))(t)
 	return resp.Messages
 }
 
@@ -203,28 +192,20 @@ func infrequentPolls(o *eventual.Options) {
 
 func (s *fixture) poisonQueue(t testing.TB) *eventual.PoisonQueue {
 	t.Helper()
-	p, err := s.worker.PoisonQueue()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := assert.Must(s.worker.PoisonQueue())(t)
 	return p
 }
 
 func peek(t testing.TB, p *eventual.PoisonQueue) []*eventual.PoisonMessage {
 	t.Helper()
-	dead, err := p.Peek(t.Context(), 32)
-	if err != nil {
-		t.Fatal(err)
-	}
+	dead := assert.Must(p.Peek(t.Context(), 32))(t)
 	return dead
 }
 
 func takeAll(t testing.TB, p *eventual.PoisonQueue, each func(*eventual.PoisonMessage)) {
 	t.Helper()
 	for d, err := range p.Take(t.Context()) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		each(d)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -24,17 +25,12 @@ func byHand(t testing.TB, queue *azqueue.QueueClient, n int) {
 	for range 16 {
 		handlers.Go(func() {
 			for m := range messages {
-				if _, err := queue.DeleteMessage(ctx, *m.MessageID, *m.PopReceipt, nil); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, assert.ErrorOf(queue.DeleteMessage(ctx, *m.MessageID, *m.PopReceipt, nil)), nil)
 			}
 		})
 	}
 	for received := 0; received < n; {
-		resp, err := queue.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: to.Ptr(int32(32))})
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := assert.Must(queue.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: to.Ptr(int32(32))}))(t)
 		for _, m := range resp.Messages {
 			messages <- m
 		}
@@ -114,14 +110,10 @@ func TestMessagesThatAreHeldAreReleasedWhenTheWorkerStops(t *testing.T) {
 		b.Fault(storagetest.On("Queue.Delete").Delay(10 * time.Millisecond).Times(1 << 30))
 		stop := s.start(t)
 		time.Sleep(time.Second)
-		if n := len(messages(t, s.queue)); n != 0 {
-			t.Errorf("%d messages are visible", n)
-		}
+		assert.Equal(t, len(messages(t, s.queue)), 0, "messages are visible")
 		go func() {
 			time.Sleep(time.Second)
-			if n := len(messages(t, s.queue)); n != 16 {
-				t.Errorf("%d messages are visible one second after the stop", n)
-			}
+			assert.Equal(t, len(messages(t, s.queue)), 16, "messages are visible one second after the stop")
 		}()
 		stop()
 		outcomes := map[eventual.Outcome]int{}
@@ -134,9 +126,7 @@ func TestMessagesThatAreHeldAreReleasedWhenTheWorkerStops(t *testing.T) {
 		// Their attempt did not count.
 		next := newFixtureOn(t, b, s.queue, s.poison, nil)
 		eventual.Handle(next.worker, "letter", func(_ context.Context, job eventual.Job[letter]) error {
-			if job.Attempt != 1 {
-				t.Errorf("attempt %d", job.Attempt)
-			}
+			assert.Equal(t, job.Attempt, 1, "attempt")
 			return nil
 		})
 		next.until(t, 16)
@@ -161,17 +151,11 @@ func TestAMessageThatNoHandlerCanStartIsLeftToOtherWorkers(t *testing.T) {
 			}
 			stop := s.start(t)
 			time.Sleep(hold / 2)
-			if n := len(messages(t, s.queue)); n != 0 {
-				t.Errorf("%d messages are visible", n)
-			}
+			assert.Equal(t, len(messages(t, s.queue)), 0, "messages are visible")
 			time.Sleep(hold)
-			if n := len(messages(t, s.queue)); n != 8 {
-				t.Errorf("%d messages are visible", n)
-			}
+			assert.Equal(t, len(messages(t, s.queue)), 8, "messages are visible")
 			time.Sleep(9 * time.Minute)
-			if n := len(messages(t, s.queue)); n != 8 {
-				t.Errorf("%d messages are visible later", n)
-			}
+			assert.Equal(t, len(messages(t, s.queue)), 8, "messages are visible later")
 			s.next(t, 10+8)
 			stop()
 		})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -65,18 +66,14 @@ func wantFinished(t testing.TB, store *patterns.Store[member]) {
 		t.Fatal(err)
 	}
 	wantCopy(t, store.Table(), item.Value.Email)
-	if n := records(t, store); n != 0 {
-		t.Errorf("%d records are left behind", n)
-	}
+	assert.Equal(t, records(t, store), 0, "records are left behind")
 }
 
 // records returns the number of rows in the partition of the member, other than its own.
 func records(t testing.TB, store *patterns.Store[member]) (n int) {
 	t.Helper()
 	for row, err := range store.Table().Query(t.Context(), inPartition(keyKen.Partition), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if row.Key != keyKen {
 			n++
 		}
@@ -88,9 +85,7 @@ func TestWorkQueueIsEmptyOnePollAfterGraceWhereverTheWriterCrashes(t *testing.T)
 	crashAtEveryRequest(t, func(t *testing.T, b *harness.Backend) scenario {
 		s := newLateFixture(t, b, infrequentPolls)
 		store := s.newStore(t)
-		if _, err := store.Insert(t.Context(), ken("old")); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(store.Insert(t.Context(), ken("old"))))
 		began := time.Now()
 		writer := func() {
 			began = time.Now()
@@ -102,18 +97,14 @@ func TestWorkQueueIsEmptyOnePollAfterGraceWhereverTheWriterCrashes(t *testing.T)
 			}
 			stop := s.start(t)
 			time.Sleep(storeGrace + onePoll - min(time.Since(began), storeGrace))
-			if n := count(t, s.queue); n != 0 {
-				t.Errorf("%d messages on the work queue", n)
-			}
+			assert.Equal(t, count(t, s.queue), 0, "messages on the work queue")
 			stop()
 		}, func(string) {
 			records, checks := records(t, store), count(t, s.late.queue)
 			if records > checks {
 				t.Errorf("%d records, %d late checks", records, checks)
 			}
-			if n := len(messages(t, s.late.queue)); n != 0 {
-				t.Errorf("%d late checks are visible before Expiry", n)
-			}
+			assert.Equal(t, len(messages(t, s.late.queue)), 0, "late checks are visible before Expiry")
 			s.late.runFor(t, storeExpiry+onePoll)
 			if records == checks { // otherwise a duplicate message adds a record and another check
 				wantEmpty(t, s.late.queue)
@@ -158,9 +149,7 @@ func TestLateCheckIsMovedToItsQueueWithTwoRequests(t *testing.T) {
 		s := newLateFixture(t, b, func(o *eventual.Options) { o.PollMin, o.PollMax = time.Minute, time.Minute })
 		m := patterns.OutboxMessage{Partition: "p", ID: "op", Row: "r", Reserved: []patterns.RowRef{{View: "v", Partition: "x", Row: "y"}}}
 		eventual.HandleOutbox(s.worker, "", &fakeDrainer{t: t, want: m, redeliveries: 1})
-		if _, err := newOutbox(t, s.queue, "").Put(t.Context(), m, 0); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(newOutbox(t, s.queue, "").Put(t.Context(), m, 0)))
 		b.ResetRequests()
 		wantOutcomes(t, s.until(t, 1), eventual.Snoozed)
 		requests := b.Requests()
@@ -183,9 +172,7 @@ func TestLateCheckStaysOnItsQueueUntilItIsDone(t *testing.T) {
 		drainer := &fakeDrainer{t: t, want: m, redeliveries: 3}
 		eventual.HandleOutbox(s.worker, "", drainer)
 		eventual.HandleOutbox(s.late.worker, "", drainer)
-		if _, err := newOutbox(t, s.queue, "").Put(t.Context(), m, 0); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(newOutbox(t, s.queue, "").Put(t.Context(), m, 0)))
 		wantOutcomes(t, s.until(t, 1), eventual.Snoozed)
 		es := s.late.until(t, 3)
 		wantOutcomes(t, es, eventual.Snoozed, eventual.Snoozed, eventual.Done)
@@ -228,18 +215,12 @@ func TestQueueForLateChecksIsCreatedWhenNeeded(t *testing.T) {
 		s := newLateFixture(t, b, nil)
 		m := patterns.OutboxMessage{Partition: "p", ID: "op"}
 		eventual.HandleOutbox(s.worker, "", always(time.Hour))
-		if _, err := s.late.queue.Delete(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(s.late.queue.Delete(t.Context(), nil)))
 		time.Sleep(time.Minute) // until then the name cannot be used again
-		if _, err := newOutbox(t, s.queue, "").Put(t.Context(), m, 0); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(newOutbox(t, s.queue, "").Put(t.Context(), m, 0)))
 		wantOutcomes(t, s.until(t, 1), eventual.Snoozed)
 		wantEmpty(t, s.queue)
-		if n := count(t, s.late.queue); n != 1 {
-			t.Errorf("%d late checks", n)
-		}
+		assert.Equal(t, count(t, s.late.queue), 1, "late checks")
 	})
 }
 
@@ -256,9 +237,7 @@ func TestOnlyLateChecksLeaveTheWorkQueue(t *testing.T) {
 		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error { return eventual.Snooze(time.Hour) })
 		s.put(t, "letter", letter{}, nil)
 		wantOutcomes(t, s.until(t, 1), eventual.Snoozed)
-		if n := count(t, s.queue); n != 1 {
-			t.Errorf("%d messages", n)
-		}
+		assert.Equal(t, count(t, s.queue), 1, "messages")
 		wantEmpty(t, s.late.queue)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -28,9 +29,7 @@ func TestLeaseIsRenewedWhileTheHandlerRuns(t *testing.T) {
 		s.put(t, "letter", letter{}, nil)
 		b.ResetRequests()
 		wantOutcomes(t, s.until(t, 1), eventual.Done)
-		if calls != 1 {
-			t.Errorf("%d calls", calls)
-		}
+		assert.Equal(t, calls, 1, "calls")
 		// Each time a third of 30 s has passed, so 9 times in 95 s.
 		at := requestTimes(b, "Queue.Update")
 		if len(at) != 9 || at[0] != 10*time.Second || at[8] != 90*time.Second {
@@ -110,9 +109,7 @@ func TestLostLeaseEndsTheHandlersContext(t *testing.T) {
 		// receipt that is no longer valid.
 		b.Fault(storagetest.On("Queue.Update").Nth(1).LoseReply())
 		wantOutcomes(t, s.until(t, 2), eventual.Lost, eventual.Done)
-		if !errors.Is(cause, eventual.ErrLeaseLost) {
-			t.Errorf("the cause was %v", cause)
-		}
+		assert.WantError(t, cause, eventual.ErrLeaseLost, "the cause was")
 		wantEmpty(t, s.queue)
 	})
 }

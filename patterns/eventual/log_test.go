@@ -11,6 +11,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -70,9 +71,7 @@ func TestEveryAttemptIsLoggedAndTraced(t *testing.T) {
 		}
 		text := log.b.String()
 		for _, want := range []string{"level=WARN", "outcome=retrying kind=letter id=op attempt=1", `error="no stamps left"`, "level=DEBUG", "outcome=done"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("no %s in\n%s", want, text)
-			}
+			assert.Contains(t, text, want, "no", "in")
 		}
 		if strings.Contains(text, "secret") {
 			t.Errorf("the log contains the payload:\n%s", text)
@@ -105,9 +104,7 @@ func TestLogContainsNoKeys(t *testing.T) {
 		stop()
 		text := log.b.String()
 		for _, want := range []string{"job", "message not released", "task failed", "poll failed"} {
-			if !strings.Contains(text, want) {
-				t.Errorf("no %q in\n%s", want, text)
-			}
+			assert.Contains(t, text, want, "no", "in")
 		}
 		if strings.Contains(text, "'secret'") || strings.Contains(text, "https://") {
 			t.Errorf("the log contains keys or addresses:\n%s", text)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -48,9 +49,7 @@ func TestMoveIncludesConcurrentChanges(t *testing.T) {
 				})
 				err := a.move(t.Context(), eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '1'"})
 				b.ClearFaults()
-				if err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, err, nil)
 				a.want(t, "", employee("1", "Ken Kwok"))
 			})
 		})
@@ -66,9 +65,7 @@ func TestMoveByETagMovesOnlyThatVersion(t *testing.T) {
 				beforeRequest(b, n, func() { a.change(t, employee("1", "Ken Kwok")) })
 				err := a.move(t.Context(), row)
 				b.ClearFaults()
-				if !errors.Is(err, eventual.ErrSuperseded) {
-					t.Errorf("got %v", err)
-				}
+				assert.WantError(t, err, eventual.ErrSuperseded)
 				a.want(t, employee("1", "Ken Kwok"), earlier) // the copy was undone
 			})
 		})
@@ -93,14 +90,10 @@ func TestRecreatedRowIsNotMoved(t *testing.T) {
 					})
 					err := a.move(t.Context(), row)
 					b.ClearFaults()
-					if !errors.Is(err, eventual.ErrSuperseded) {
-						t.Errorf("got %v", err)
-					}
+					assert.WantError(t, err, eventual.ErrSuperseded)
 					a.want(t, employee("2", "is back"), earlier)
 					// The message is delivered again.
-					if err := a.move(t.Context(), row); !errors.Is(err, eventual.ErrSuperseded) {
-						t.Errorf("second call: %v", err)
-					}
+					assert.WantError(t, a.move(t.Context(), row), eventual.ErrSuperseded, "second call")
 					a.want(t, employee("2", "is back"), earlier)
 				})
 			}
@@ -127,9 +120,7 @@ func TestDelayedMoveDoesNotUndoANewerOne(t *testing.T) {
 						}
 						if earlier != "" {
 							putRow(t, current, earlier)
-							if err := move(current, "0"); err != nil {
-								t.Fatal(err)
-							}
+							assert.NoError(t, move(current, "0"))
 						}
 						putRow(t, current, employee("1", "Ken"))
 						fired := false
@@ -138,17 +129,11 @@ func TestDelayedMoveDoesNotUndoANewerOne(t *testing.T) {
 								return
 							}
 							fired = true
-							if err := move(current, "1"); err != nil {
-								t.Error(err)
-							}
+							assert.Equal(t, move(current, "1"), nil)
 							putRow(t, current, employee("2", "is back"))
-							if err := move(current, "2"); err != nil {
-								t.Error(err)
-							}
+							assert.Equal(t, move(current, "2"), nil)
 						})
-						if err := move(slow, "1"); err != nil {
-							t.Error(err)
-						}
+						assert.Equal(t, move(slow, "1"), nil)
 						a := &archive{current: current, read: func(t testing.TB) (string, bool) { return readRow(t, old) }}
 						if kind == "blob" {
 							a.read = func(t testing.TB) (string, bool) { return readBlob(t, blobs) }
@@ -177,12 +162,8 @@ func TestMoveReturnsConflictAfterTooManyLostRaces(t *testing.T) {
 			putRow(t, direct, employee("1", fmt.Sprint("Ken ", n)))
 			return false
 		}))
-		if err := eventual.Move(t.Context(), current, old, row456()); !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("got %v", err)
-		}
-		if n != 16 {
-			t.Errorf("%d tries", n)
-		}
+		assert.WantError(t, eventual.Move(t.Context(), current, old, row456()), patterns.ErrConflict)
+		assert.Equal(t, n, 16, "tries")
 	})
 }
 
@@ -206,9 +187,7 @@ func TestSupersededMoveRestoresTheArchiveAfterSeveralTries(t *testing.T) {
 				}))
 				err := a.move(t.Context(), eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '1'"})
 				b.ClearFaults()
-				if !errors.Is(err, eventual.ErrSuperseded) {
-					t.Errorf("got %v", err)
-				}
+				assert.WantError(t, err, eventual.ErrSuperseded)
 				a.want(t, employee("2", "is back"), earlier)
 			}
 		})
@@ -239,9 +218,7 @@ func TestMoveKeepsTheCopyIfTheResponseToItsDeleteIsLost(t *testing.T) {
 				err = eventual.Move(t.Context(), from, old, row)
 			}
 			b.ClearFaults()
-			if !errors.Is(err, patterns.ErrOutcomeUnknown) {
-				t.Errorf("%s: %v", kind, err)
-			}
+			assert.WantError(t, err, patterns.ErrOutcomeUnknown, kind)
 			a.want(t, employee("2", "is back"), employee("1", "Ken"))
 		}
 	})
@@ -262,7 +239,7 @@ func TestDelayedMoveDoesNotUndoTheCopyOfAnother(t *testing.T) {
 				row := eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '1'"}
 				slow := b.AfterEachTry(t, name, func(n int) {
 					if n == try {
-						harness.NoError(t, eventual.Move(t.Context(), current, old, row))
+						assert.NoError(t, eventual.Move(t.Context(), current, old, row))
 						putRow(t, current, employee("2", "is back"))
 					}
 				})

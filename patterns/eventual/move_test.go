@@ -2,13 +2,12 @@ package eventual_test
 
 import (
 	"encoding/json"
-	"errors"
-	"maps"
 	"strings"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -36,13 +35,13 @@ func TestMoveKeepsAllPropertiesAndDeletesTheSource(t *testing.T) {
 						a.put(t, c.archived)
 					}
 					b.ResetRequests()
-					harness.NoError(t, a.move(t.Context(), row456()))
+					assert.NoError(t, a.move(t.Context(), row456()))
 					b.WantOps(t, c.want(a)...)
 					a.want(t, "", employee456)
 
 					// A second move finds the row in the archive.
 					b.ResetRequests()
-					harness.NoError(t, a.move(t.Context(), row456()))
+					assert.NoError(t, a.move(t.Context(), row456()))
 					b.WantOps(t, "Table.Get", a.names[1])
 					a.want(t, "", employee456)
 				})
@@ -64,9 +63,9 @@ func TestMoveKeepsTheTextAndTheTypesOfARow(t *testing.T) {
 		putRow(t, current, handWritten)
 		read := func(from *aztables.Client) map[string]string {
 			reply, err := from.GetEntity(t.Context(), key456.Partition, key456.Row, nil)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			var members map[string]json.RawMessage
-			harness.NoError(t, json.Unmarshal(reply.Value, &members))
+			assert.NoError(t, json.Unmarshal(reply.Value, &members))
 			texts := map[string]string{}
 			for name, text := range members {
 				if name != "Timestamp" && !strings.HasPrefix(name, "odata.") {
@@ -79,10 +78,8 @@ func TestMoveKeepsTheTextAndTheTypesOfARow(t *testing.T) {
 		if len(before) < 16 {
 			t.Fatalf("the row is %v", before)
 		}
-		harness.NoError(t, eventual.Move(t.Context(), current, old, row456()))
-		if after := read(old); !maps.Equal(before, after) {
-			t.Errorf("moved as\n  %v, was\n  %v", after, before)
-		}
+		assert.NoError(t, eventual.Move(t.Context(), current, old, row456()))
+		assert.EqualMaps(t, before, read(old), "moved as", "was")
 	})
 }
 
@@ -91,9 +88,7 @@ func TestACopyHasNoWriteStamps(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
 			putRow(t, a.current, strings.Replace(employee456, `"azp_pk"`, `"azp_stamp":"abc.new", "azp_pk"`, 1))
-			if err := a.move(t.Context(), row456()); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, a.move(t.Context(), row456()))
 			a.want(t, "", employee456)
 		})
 	})
@@ -119,9 +114,7 @@ func TestMoveOfMissingOrInvalidRowFails(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		archives(t, b, func(t *testing.T, a *archive) {
 			b.ResetRequests()
-			if err := a.move(t.Context(), row456()); !errors.Is(err, patterns.ErrNotFound) {
-				t.Errorf("got %v", err)
-			}
+			assert.WantError(t, a.move(t.Context(), row456()), patterns.ErrNotFound)
 			for _, r := range []eventual.Row{{PartitionKey: "a/b"}, {PartitionKey: "a", Where: "x eq"}} {
 				b.ResetRequests()
 				if err := a.move(t.Context(), r); err == nil {
@@ -170,10 +163,6 @@ func TestBlobName(t *testing.T) {
 		}
 	}
 	long := keys.Key{Partition: strings.Repeat("a", 512), Row: strings.Repeat("b", 512)}
-	if _, err := eventual.BlobName(long); !errors.Is(err, patterns.ErrTooLarge) {
-		t.Errorf("got %v", err)
-	}
-	if _, err := eventual.BlobName(keys.Key{Partition: "a/b"}); !errors.Is(err, patterns.ErrBadKey) {
-		t.Errorf("got %v", err)
-	}
+	assert.WantError(t, assert.ErrorOf(eventual.BlobName(long)), patterns.ErrTooLarge)
+	assert.WantError(t, assert.ErrorOf(eventual.BlobName(keys.Key{Partition: "a/b"})), patterns.ErrBadKey)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -45,10 +46,7 @@ func (s *fixture) newStore(t testing.TB, client *aztables.Client, name string) *
 
 func newOutbox(t testing.TB, queue *azqueue.QueueClient, name string) *eventual.Outbox {
 	t.Helper()
-	outbox, err := eventual.NewOutbox(queue, name, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	outbox := assert.Must(eventual.NewOutbox(queue, name, nil))(t)
 	return outbox
 }
 
@@ -59,9 +57,7 @@ func wantCopy(t testing.TB, table *patterns.Table[member], email string) {
 	t.Helper()
 	var got []string
 	for m, err := range table.Query(context.Background(), inPartition("email"), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		got = append(got, m.Key.Row)
 	}
 	if email == "" && len(got) != 0 || email != "" && (len(got) != 1 || got[0] != email) {
@@ -73,14 +69,10 @@ func TestCompletedStoreOperationLeavesNoOutboxMessage(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		store := s.newStore(t, b.Table(t), "staff")
-		if _, err := store.Insert(t.Context(), ken("ken")); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(store.Insert(t.Context(), ken("ken"))))
 		wantCopy(t, store.Table(), "ken")
 		wantEmpty(t, s.queue)
-		if _, err := store.Update(t.Context(), keyKen, func(m *member) error { m.Email = "kwok"; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(store.Update(t.Context(), keyKen, func(m *member) error { m.Email = "kwok"; return nil })))
 		wantCopy(t, store.Table(), "kwok")
 		wantEmpty(t, s.queue)
 	})
@@ -105,9 +97,7 @@ func TestWorkerFinishesInterruptedStoreOperations(t *testing.T) {
 			crashAtEveryRequest(t, func(t *testing.T, b *harness.Backend) scenario {
 				s := newFixture(t, b, infrequentPolls)
 				store := s.newStore(t, b.Table(t), "")
-				if _, err := store.Insert(t.Context(), ken("old")); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, assert.ErrorOf(store.Insert(t.Context(), ken("old"))))
 				finish := func() {
 					released(t, s.queue, store)
 					s.drain(t)()
@@ -137,12 +127,8 @@ func TestOutboxMessageIsDeliveredAgainIfTheStoreAsks(t *testing.T) {
 		drainer := &fakeDrainer{want: want, t: t, fails: 20, redeliveries: 3}
 		eventual.HandleOutbox(s.worker, "", drainer)
 		outbox := newOutbox(t, s.queue, "")
-		if _, err := outbox.Put(t.Context(), want, time.Minute); err != nil {
-			t.Fatal(err)
-		}
-		if n := len(messages(t, s.queue)); n != 0 {
-			t.Error("the message is visible immediately")
-		}
+		assert.NoError(t, assert.ErrorOf(outbox.Put(t.Context(), want, time.Minute)))
+		assert.Equal(t, len(messages(t, s.queue)), 0, "the message is visible immediately")
 		began := time.Now()
 		es := s.until(t, 24) // more failures than Tries, then three redeliveries
 		if es[19].Outcome != eventual.Retrying || es[22].Outcome != eventual.Snoozed || es[23].Outcome != eventual.Done {
@@ -174,9 +160,7 @@ func TestOutboxMessageForAnotherVersionWaitsForItsWorkers(t *testing.T) {
 				t.Fatalf("delivery %d: %+v", i+1, e)
 			}
 		}
-		if n := records(t, store); n != 1 {
-			t.Errorf("%d records", n)
-		}
+		assert.Equal(t, records(t, store), 1, "records")
 		s.drain(t)()
 		wantFinished(t, store)
 		wantEmpty(t, s.poison)
@@ -210,19 +194,12 @@ func TestOutboxMessageLeasedByAWorkerIsNotDeleted(t *testing.T) {
 		queue := b.Queue(t)
 		outbox := newOutbox(t, queue, "")
 		for _, leased := range []bool{false, true} {
-			r, err := outbox.Put(t.Context(), patterns.OutboxMessage{Partition: "p", ID: "op"}, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			r := assert.Must(outbox.Put(t.Context(), patterns.OutboxMessage{Partition: "p", ID: "op"}, 0))(t)
 			if leased {
-				if _, err := queue.DequeueMessage(t.Context(), nil); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, assert.ErrorOf(queue.DequeueMessage(t.Context(), nil)))
 			}
 			for range 2 {
-				if err := outbox.Delete(t.Context(), r); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, outbox.Delete(t.Context(), r), nil)
 			}
 			if n := count(t, queue); leased != (n == 1) {
 				t.Errorf("%d messages remain", n)
@@ -234,25 +211,15 @@ func TestOutboxMessageLeasedByAWorkerIsNotDeleted(t *testing.T) {
 func TestInvalidOutboxIsRefused(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		for _, name := range []string{"a b", "ä", string(make([]byte, 65))} {
-			if _, err := eventual.NewOutbox(b.Queue(t), name, nil); !errors.Is(err, eventual.ErrBadKind) {
-				t.Errorf("%q: %v", name, err)
-			}
+			assert.WantError(t, assert.ErrorOf(eventual.NewOutbox(b.Queue(t), name, nil)), eventual.ErrBadKind, name)
 			s := newFixture(t, b, nil)
 			eventual.HandleOutbox(s.worker, name, &fakeDrainer{})
-			if err := s.worker.Run(t.Context()); !errors.Is(err, eventual.ErrBadKind) {
-				t.Errorf("%q: %v", name, err)
-			}
+			assert.WantError(t, s.worker.Run(t.Context()), eventual.ErrBadKind, name)
 		}
-		if _, err := eventual.NewOutbox(nil, "", nil); !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("got %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(eventual.NewOutbox(nil, "", nil)), patterns.ErrNil)
 		var zero eventual.Outbox
-		if _, err := zero.Put(t.Context(), patterns.OutboxMessage{}, 0); !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("got %v", err)
-		}
-		if err := zero.Delete(t.Context(), patterns.Receipt{}); !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("got %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(zero.Put(t.Context(), patterns.OutboxMessage{}, 0)), patterns.ErrNil)
+		assert.WantError(t, zero.Delete(t.Context(), patterns.Receipt{}), patterns.ErrNil)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -33,9 +34,7 @@ func TestPeriodicTaskRunsAgainAfterErrorsAndPanics(t *testing.T) {
 		stop := s.start(t)
 		time.Sleep(10 * time.Hour) // the first run is at a random time in the first hour
 		stop()
-		if n != 10 {
-			t.Errorf("%d runs in 10 hours", n)
-		}
+		assert.Equal(t, n, 10, "runs in 10 hours")
 		if text := log.b.String(); strings.Count(text, "task=task") != 2 || !strings.Contains(text, "handler panicked: value of type string") {
 			t.Errorf("log:\n%s", text)
 		}
@@ -54,9 +53,7 @@ func TestMalformedPeriodicTaskIsRefused(t *testing.T) {
 		"nil store":    {func(w *eventual.Worker) { eventual.HandleSweep(w, time.Hour, nil, nil) }, "store", patterns.ErrNil},
 	} {
 		w, err := eventual.NewWorker(newQueueClient(t), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		c.register(w)
 		err = w.Run(t.Context())
 		if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
@@ -34,9 +35,7 @@ func TestReplayedMessageIsProcessedLikeANewOne(t *testing.T) {
 		b.ResetRequests()
 		takeAll(t, s.poisonQueue(t), func(d *eventual.PoisonMessage) {
 			for range 2 { // the second call does nothing
-				if err := s.poisonQueue(t).Replay(t.Context(), d); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, s.poisonQueue(t).Replay(t.Context(), d), nil)
 			}
 		})
 		b.WantRequests(t, map[string]int{"Queue.Get": 2, "Queue.Put": 1, "Queue.Delete": 1})
@@ -56,17 +55,13 @@ func TestForeignMessagesAreReplayedUnchanged(t *testing.T) {
 		s := newFixture(t, b, nil)
 		texts := []string{"plain", "cGxhaW4=", `{"azp":9}`, strings.Repeat("x", 64<<10), strings.Repeat("<", 40<<10), " spaces ", ""}
 		for _, text := range texts {
-			if _, err := s.queue.EnqueueMessage(t.Context(), text, nil); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(s.queue.EnqueueMessage(t.Context(), text, nil)))
 		}
 		s.until(t, len(texts))
 		wantEmpty(t, s.queue)
 		p := s.poisonQueue(t)
 		takeAll(t, p, func(d *eventual.PoisonMessage) {
-			if err := p.Replay(t.Context(), d); err != nil {
-				t.Error(err)
-			}
+			assert.Equal(t, p.Replay(t.Context(), d), nil)
 		})
 		wantEmpty(t, s.poison)
 		left := map[string]int{}
@@ -77,9 +72,7 @@ func TestForeignMessagesAreReplayedUnchanged(t *testing.T) {
 			left[*m.MessageText]--
 		}
 		for text, n := range left {
-			if n != 0 {
-				t.Errorf("%d missing of %.20q", n, text)
-			}
+			assert.Equal(t, n, 0, "missing of", text)
 		}
 	})
 }
@@ -90,20 +83,14 @@ func TestMessagesThatOtherHostsMovedToPoisonAreReplayed(t *testing.T) {
 		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error { return nil })
 		s.put(t, "letter", letter{To: "Jun"}, nil)
 		text := *messages(t, s.queue)[0].MessageText
-		if _, err := s.queue.ClearMessages(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.poison.EnqueueMessage(t.Context(), text, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(s.queue.ClearMessages(t.Context(), nil)))
+		assert.NoError(t, assert.ErrorOf(s.poison.EnqueueMessage(t.Context(), text, nil)))
 		p := s.poisonQueue(t)
 		takeAll(t, p, func(d *eventual.PoisonMessage) {
 			if d.Reason != "" || d.Attempts != 0 || !strings.Contains(string(d.Payload), "Jun") {
 				t.Errorf("got %+v", d)
 			}
-			if err := p.Replay(t.Context(), d); err != nil {
-				t.Error(err)
-			}
+			assert.Equal(t, p.Replay(t.Context(), d), nil)
 		})
 		wantOutcomes(t, s.until(t, 1), eventual.Done)
 	})
@@ -123,28 +110,20 @@ func TestTakeReturnsEveryMessageOnceAndReleasesTheRest(t *testing.T) {
 		takeAll(t, p, func(d *eventual.PoisonMessage) {
 			got[string(d.Payload)]++
 			if i++; i%7 == 0 {
-				if err := p.Discard(t.Context(), d); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, p.Discard(t.Context(), d), nil)
 			}
 		})
 		b.WantRequests(t, map[string]int{"Queue.Get": 4, "Queue.Delete": 10, "Queue.Update": 60})
 		for i := range 70 {
-			if n := got[fmt.Sprint(i)]; n != 1 {
-				t.Errorf("message %d was returned %d times", i, n)
-			}
+			assert.Equal(t, got[fmt.Sprint(i)], 1, "message", i, "was returned", "times")
 		}
 		i = 0
 		takeAll(t, p, func(*eventual.PoisonMessage) { i++ }) // the released messages are visible immediately
-		if i != 60 {
-			t.Errorf("%d remain", i)
-		}
+		assert.Equal(t, i, 60, "remain")
 		for range p.Take(t.Context()) {
 			break
 		}
-		if n := len(peek(t, p)); n != 32 {
-			t.Errorf("%d visible after a break", n)
-		}
+		assert.Equal(t, len(peek(t, p)), 32, "visible after a break")
 	})
 }
 
@@ -153,9 +132,7 @@ func TestTakeReturnsEveryMessageOnceToASlowLoop(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
 		for i := range 100 {
-			if _, err := s.poison.EnqueueMessage(t.Context(), fmt.Sprint(i), nil); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(s.poison.EnqueueMessage(t.Context(), fmt.Sprint(i), nil)))
 		}
 		got := map[string]int{}
 		takeAll(t, s.poisonQueue(t), func(d *eventual.PoisonMessage) {
@@ -163,9 +140,7 @@ func TestTakeReturnsEveryMessageOnceToASlowLoop(t *testing.T) {
 			time.Sleep(4 * time.Second)
 		})
 		for i := range 100 {
-			if n := got[fmt.Sprint(i)]; n != 1 {
-				t.Errorf("message %d was returned %d times", i, n)
-			}
+			assert.Equal(t, got[fmt.Sprint(i)], 1, "message", i, "was returned", "times")
 		}
 	})
 }
@@ -179,12 +154,8 @@ func TestPeekedMessageCannotBeChanged(t *testing.T) {
 		b.ResetRequests()
 		d := peek(t, p)[0]
 		b.WantRequests(t, map[string]int{"Queue.Peek": 1})
-		if err := p.Replay(t.Context(), d); !errors.Is(err, eventual.ErrNotLeased) {
-			t.Errorf("replay: %v", err)
-		}
-		if err := p.Discard(t.Context(), d); !errors.Is(err, eventual.ErrNotLeased) {
-			t.Errorf("discard: %v", err)
-		}
+		assert.WantError(t, p.Replay(t.Context(), d), eventual.ErrNotLeased, "replay")
+		assert.WantError(t, p.Discard(t.Context(), d), eventual.ErrNotLeased, "discard")
 		b.WantRequests(t, nil)
 	})
 }

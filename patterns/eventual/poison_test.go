@@ -12,6 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -27,9 +28,7 @@ func fails(ctx context.Context, job eventual.Job[letter]) error { return errFail
 func TestUnprocessableMessageIsMovedToPoisonWithItsReason(t *testing.T) {
 	raw := func(text string) func(testing.TB, *fixture) {
 		return func(t testing.TB, s *fixture) {
-			if _, err := s.queue.EnqueueMessage(context.Background(), text, nil); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(s.queue.EnqueueMessage(context.Background(), text, nil)))
 		}
 	}
 	job := func(kind string, msg any) func(testing.TB, *fixture) {
@@ -115,13 +114,9 @@ func TestPoisonQueueIsCreatedWhenFirstNeeded(t *testing.T) {
 			s.put(t, "parcel", i, nil)
 			b.ResetRequests()
 			wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
-			if n := b.Requests().Count("Queue.CreateQueue"); n != 1-i {
-				t.Errorf("queue created %d times", n)
-			}
+			assert.Equal(t, b.Requests().Count("Queue.CreateQueue"), 1-i, "queue created", "times")
 		}
-		if n := len(messages(t, s.poison)); n != 2 {
-			t.Errorf("%d messages", n)
-		}
+		assert.Equal(t, len(messages(t, s.poison)), 2, "messages")
 	})
 }
 
@@ -145,9 +140,7 @@ func TestWithoutPoisonQueueCancelledMessageIsRetriedAfterAWeek(t *testing.T) {
 			t.Errorf("it was delivered again after %v", d)
 		}
 		stop()
-		if _, err := s.worker.PoisonQueue(); !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("got %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(s.worker.PoisonQueue()), patterns.ErrNil)
 	})
 }
 
@@ -196,9 +189,7 @@ func TestWithoutPoisonQueueAttemptsContinue(t *testing.T) {
 func receiveAndDie(t testing.TB, q *azqueue.QueueClient) {
 	t.Helper()
 	hide := int32(30)
-	if _, err := q.DequeueMessage(context.Background(), &azqueue.DequeueMessageOptions{VisibilityTimeout: &hide}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(q.DequeueMessage(context.Background(), &azqueue.DequeueMessageOptions{VisibilityTimeout: &hide})))
 	time.Sleep(31 * time.Second)
 }
 
@@ -214,9 +205,7 @@ func TestMessageThatKillsItsWorkersIsMovedToPoison(t *testing.T) {
 			receiveAndDie(t, s.queue)
 		}
 		wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
-		if r := peek(t, s.poisonQueue(t))[0].Reason; r != "no outcome after 5 deliveries" {
-			t.Errorf("reason %q", r)
-		}
+		assert.Equal(t, peek(t, s.poisonQueue(t))[0].Reason, "no outcome after 5 deliveries", "reason")
 	})
 }
 
@@ -229,9 +218,7 @@ func TestUnreachablePoisonQueueLosesNoMessage(t *testing.T) {
 		wantOutcomes(t, s.until(t, 3), eventual.Retrying, eventual.Retrying, eventual.Poisoned)
 		synctest.Wait()
 		wantEmpty(t, s.queue)
-		if n := count(t, s.poison); n != 1 {
-			t.Errorf("%d poison messages", n)
-		}
+		assert.Equal(t, count(t, s.poison), 1, "poison messages")
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 )
@@ -57,21 +58,13 @@ func TestPollReceivesNoMoreMessagesThanHandlersAreFree(t *testing.T) {
 			b.ResetRequests()
 			stop := s.start(t)
 			time.Sleep(time.Second)
-			if got := int(most.Load()); got != parallel {
-				t.Errorf("Parallel %d: %d concurrently", parallel, got)
-			}
+			assert.Equal(t, int(most.Load()), parallel, "Parallel", "concurrently")
 			polls := b.Requests().Only("Queue.Get")
-			if got := polls[0].Returned; got != min(parallel, 32) {
-				t.Errorf("Parallel %d: the first poll received %d", parallel, got)
-			}
-			if left := len(messages(t, s.queue)); left != min(100-parallel, 32) {
-				t.Errorf("Parallel %d: %d are visible", parallel, left)
-			}
+			assert.Equal(t, polls[0].Returned, min(parallel, 32), "Parallel", parallel, "the first poll received")
+			assert.Equal(t, len(messages(t, s.queue)), min(100-parallel, 32), "Parallel", parallel, "are visible")
 			s.next(t, 100)
 			stop()
-			if got := int(most.Load()); got != parallel {
-				t.Errorf("Parallel %d: %d concurrently", parallel, got)
-			}
+			assert.Equal(t, int(most.Load()), parallel, "Parallel", "concurrently")
 			wantEmpty(t, s.queue)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -66,9 +67,7 @@ func TestAHostedJobSurvivesEveryCrash(t *testing.T) {
 				processed := 0
 				eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {
 					processed++
-					if len(job.Message) != size {
-						t.Errorf("%d bytes", len(job.Message))
-					}
+					assert.Equal(t, len(job.Message), size, "bytes")
 					return nil
 				})
 				s.put(t, "full", strings.Repeat("x", size), &eventual.EnqueueOptions{Container: payloads})
@@ -132,9 +131,7 @@ func TestAHostFinishesStoreOperationsWhereverTheWriterCrashes(t *testing.T) {
 	crashAtEveryRequest(t, func(t *testing.T, b *harness.Backend) scenario {
 		s := newLateFixture(t, b, nil)
 		store := s.fixture.newStore(t, s.Table(t), "")
-		if _, err := store.Insert(t.Context(), ken("old")); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(store.Insert(t.Context(), ken("old"))))
 		writer := func() {
 			_, _ = store.Update(t.Context(), keyKen, func(m *member) error { m.Email = "new"; return nil })
 		}
@@ -183,9 +180,7 @@ func TestProcessReturnsAnErrorUntilTheAttemptsAreExhausted(t *testing.T) {
 			}
 			time.Sleep(hostVisibility)
 		}
-		if !slices.Equal(attempts, []int{1, 2, 3}) {
-			t.Errorf("attempts %v", attempts)
-		}
+		assert.EqualSlices(t, attempts, []int{1, 2, 3}, "attempts")
 		wantOutcomes(t, s.next(t, 3), eventual.Retrying, eventual.Retrying, eventual.Poisoned)
 		wantEmpty(t, s.queue)
 		if dead := peek(t, s.poisonQueue(t)); len(dead) != 1 || dead[0].Attempts != 3 {
@@ -206,9 +201,7 @@ func TestAHostedSnoozeKeepsTheNumberOfTheAttempt(t *testing.T) {
 		})
 		s.put(t, "letter", letter{}, nil)
 		s.hostAll(t, s.queue)
-		if !slices.Equal(attempts, []int{1, 2, 2, 3, 3}) {
-			t.Errorf("attempts %v", attempts)
-		}
+		assert.EqualSlices(t, attempts, []int{1, 2, 2, 3, 3}, "attempts")
 		if dead := peek(t, s.poisonQueue(t)); len(dead) != 1 || dead[0].Attempts != 3 {
 			t.Errorf("got %+v", dead)
 		}
@@ -303,13 +296,9 @@ func TestADuplicateDeliveryHasTheSameIDAndPlainTextIsTheSameAsBase64(t *testing.
 		})
 		const text = `{"azp":1,"id":"op","kind":"letter","body":{"To":"Ken"}}`
 		for _, delivery := range []string{text, text, base64.StdEncoding.EncodeToString([]byte(text))} {
-			if err := s.worker.Process(t.Context(), delivery, 1); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, s.worker.Process(t.Context(), delivery, 1))
 		}
-		if want := []string{"op Ken", "op Ken", "op Ken"}; !slices.Equal(ids, want) {
-			t.Errorf("got %q", ids)
-		}
+		assert.EqualSlices(t, ids, []string{"op Ken", "op Ken", "op Ken"})
 	})
 }
 
@@ -322,9 +311,7 @@ func TestTheDeadlineOfAHostDoesNotUseUpTheLastAttempt(t *testing.T) {
 		})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := s.worker.Process(ctx, "Dear Ken", 1); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
+		assert.WantError(t, s.worker.Process(ctx, "Dear Ken", 1), context.DeadlineExceeded)
 		wantOutcomes(t, s.next(t, 1), eventual.Released)
 		wantEmpty(t, s.poison)
 	})
@@ -363,9 +350,7 @@ func TestTheCopyOfADecodedMessageHasItsContent(t *testing.T) {
 					}
 					return nil
 				})
-				if err := s.worker.Process(t.Context(), text, 1); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, s.worker.Process(t.Context(), text, 1))
 				s.hostAll(t, s.queue)
 				if want := string(eventual.Text(text)); !slices.Equal(got, []string{want, want}) {
 					t.Errorf("got %q", got)
@@ -380,13 +365,9 @@ func TestProcessRefusesAWorkerThatIsNotComplete(t *testing.T) {
 		s := newFixture(t, b, nil)
 		eventual.Handle(s.worker, "two words", fails)
 		b.ResetRequests()
-		if err := s.worker.Process(t.Context(), "", 1); !errors.Is(err, eventual.ErrBadKind) {
-			t.Error(err)
-		}
+		assert.WantError(t, s.worker.Process(t.Context(), "", 1), eventual.ErrBadKind)
 		for _, w := range []*eventual.Worker{nil, new(eventual.Worker)} {
-			if err := w.Process(t.Context(), "", 1); !errors.Is(err, patterns.ErrNil) {
-				t.Error(err)
-			}
+			assert.WantError(t, w.Process(t.Context(), "", 1), patterns.ErrNil)
 		}
 		if n := len(b.Requests()); n != 0 || len(s.events) != 0 {
 			t.Errorf("%d requests, %d events", n, len(s.events))

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -72,15 +73,9 @@ func TestNoJobIsLostUnderRandomFaults(t *testing.T) {
 		for id := range processed {
 			times[id]++
 		}
-		if len(times) != rows {
-			t.Errorf("%d of %d jobs were processed", len(times), rows)
-		}
-		if n := len(harness.Rows(t, current)); n != 0 {
-			t.Errorf("%d rows remain", n)
-		}
-		if n := len(harness.Rows(t, old)); n != rows {
-			t.Errorf("%d of %d rows in the archive", n, rows)
-		}
+		assert.Equal(t, len(times), rows, "of", "jobs were processed")
+		assert.Equal(t, len(harness.Rows(t, current)), 0, "rows remain")
+		assert.Equal(t, len(harness.Rows(t, old)), rows, "of", "rows in the archive")
 	})
 }
 

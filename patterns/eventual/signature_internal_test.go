@@ -2,18 +2,15 @@ package eventual
 
 import (
 	"bytes"
-	"errors"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 func signedQueue(t testing.TB, name string) queue {
 	t.Helper()
-	client, err := azqueue.NewQueueClientWithNoCredential("https://acct.queue.core.windows.net/"+name+"?sig=x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := assert.Must(azqueue.NewQueueClientWithNoCredential("https://acct.queue.core.windows.net/"+name+"?sig=x", nil))(t)
 	return queue{client, [][]byte{bytes.Repeat([]byte("k"), 32)}}
 }
 
@@ -23,15 +20,9 @@ func TestSignatureDoesNotChange(t *testing.T) {
 	const want = `{"azp":1,"mac":"kWR39cwDxd5QEmgNEyyJhMiJ3zD0Dvb-uXUeMFKcFbY","id":"op","kind":"k","at":"2026-01-02T03:04:05Z","body":1}`
 	q := signedQueue(t, "jobs")
 	got := q.sign([]byte(text))
-	if string(got) != want {
-		t.Errorf("signed %s, want %s", got, want)
-	}
-	if err := q.verify(got); err != nil {
-		t.Error(err)
-	}
-	if err := signedQueue(t, "jobs2").verify(got); !errors.Is(err, ErrBadMessage) {
-		t.Errorf("another queue: %v", err)
-	}
+	assert.Equal(t, string(got), want, "signed", got)
+	assert.Equal(t, q.verify(got), nil)
+	assert.WantError(t, signedQueue(t, "jobs2").verify(got), ErrBadMessage, "another queue")
 }
 
 func FuzzVerify(f *testing.F) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -31,7 +32,7 @@ func textOf(t testing.TB, q *azqueue.QueueClient) string {
 	if len(ms) != 1 {
 		t.Fatalf("%d messages", len(ms))
 	}
-	harness.Must(q.ClearMessages(t.Context(), nil))(t)
+	assert.Must(q.ClearMessages(t.Context(), nil))(t)
 	return *ms[0].MessageText
 }
 
@@ -39,7 +40,7 @@ func TestWorkerWithKeysProcessesOnlyMessagesThatWereSignedForItsQueue(t *testing
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		other := b.Queue(t)
 		signed := func(q *azqueue.QueueClient, keys ...[]byte) string {
-			harness.NoError(t, eventual.Enqueue(t.Context(), q, "letter", letter{To: "Ken"}, &eventual.EnqueueOptions{ID: "op", SigningKeys: keys}))
+			assert.NoError(t, eventual.Enqueue(t.Context(), q, "letter", letter{To: "Ken"}, &eventual.EnqueueOptions{ID: "op", SigningKeys: keys}))
 			return textOf(t, q)
 		}
 		s := newFixture(t, b, func(o *eventual.Options) {
@@ -126,12 +127,12 @@ func TestSignatureStaysValidWhereverAMessageGoes(t *testing.T) {
 			if m.Kind != "letter" || string(m.Payload) != `{"To":"Ken","Text":""}` {
 				t.Errorf("got %+v", m)
 			}
-			harness.NoError(t, s.poisonQueue(t).Replay(t.Context(), m))
+			assert.NoError(t, s.poisonQueue(t).Replay(t.Context(), m))
 		})
 		wantOutcomes(t, s.until(t, 1), eventual.Done)
 
-		outbox := harness.Must(eventual.NewOutbox(s.queue, "", &eventual.OutboxOptions{SigningKeys: [][]byte{oldKey}}))(t)
-		harness.Must(outbox.Put(t.Context(), patterns.OutboxMessage{ID: "op"}, 0))(t)
+		outbox := assert.Must(eventual.NewOutbox(s.queue, "", &eventual.OutboxOptions{SigningKeys: [][]byte{oldKey}}))(t)
+		assert.Must(outbox.Put(t.Context(), patterns.OutboxMessage{ID: "op"}, 0))(t)
 		wantOutcomes(t, s.until(t, 1), eventual.Snoozed)
 		checks := newFixtureOn(t, b, late, s.poison, func(o *eventual.Options) { o.SigningKeys = [][]byte{newKey} })
 		eventual.HandleOutbox(checks.worker, "", lateDrainer{})
@@ -141,7 +142,7 @@ func TestSignatureStaysValidWhereverAMessageGoes(t *testing.T) {
 		// A host delivers the message, and the copy is a new one.
 		s.put(t, "letter", letter{}, &eventual.EnqueueOptions{SigningKeys: [][]byte{oldKey}})
 		snoozed = 0
-		harness.NoError(t, s.worker.Process(t.Context(), textOf(t, s.queue), 1))
+		assert.NoError(t, s.worker.Process(t.Context(), textOf(t, s.queue), 1))
 		wantOutcomes(t, s.next(t, 1), eventual.Snoozed)
 		snoozed = 3
 		wantOutcomes(t, s.until(t, 1), eventual.Done)
@@ -157,11 +158,11 @@ func TestReplayDoesNotSignWhatWasNotSigned(t *testing.T) {
 			t.Error("the handler was called")
 			return nil
 		})
-		harness.Must(s.poison.Create(t.Context(), nil))(t)
+		assert.Must(s.poison.Create(t.Context(), nil))(t)
 		s.put(t, "letter", letter{}, nil)
 		send(t, s.poison, claimText(payloadName, 1, "1", poisoned))
 		wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
-		takeAll(t, s.poisonQueue(t), func(m *eventual.PoisonMessage) { harness.NoError(t, s.poisonQueue(t).Replay(t.Context(), m)) })
+		takeAll(t, s.poisonQueue(t), func(m *eventual.PoisonMessage) { assert.NoError(t, s.poisonQueue(t).Replay(t.Context(), m)) })
 		wantOutcomes(t, s.until(t, 2), eventual.Poisoned, eventual.Poisoned)
 	})
 }
@@ -187,9 +188,7 @@ func TestShortSigningKeysAndEmptyRingsAreRefused(t *testing.T) {
 		_, err3 := eventual.NewPoisonQueue(q, poison, &eventual.PoisonQueueOptions{SigningKeys: keys})
 		_, err4 := eventual.NewOutbox(q, "", &eventual.OutboxOptions{SigningKeys: keys})
 		for _, err := range []error{err1, err2, err3, err4} {
-			if !errors.Is(err, patterns.ErrBadOption) {
-				t.Errorf("got %v", err)
-			}
+			assert.WantError(t, err, patterns.ErrBadOption)
 		}
 	}
 }
@@ -222,8 +221,8 @@ func TestKeysAreCopied(t *testing.T) {
 			return rings[len(rings)-1]
 		}
 		s := newFixture(t, b, func(o *eventual.Options) { o.SigningKeys = passed() })
-		poison := harness.Must(eventual.NewPoisonQueue(s.queue, s.poison, &eventual.PoisonQueueOptions{SigningKeys: passed()}))(t)
-		outbox := harness.Must(eventual.NewOutbox(s.queue, "", &eventual.OutboxOptions{SigningKeys: passed()}))(t)
+		poison := assert.Must(eventual.NewPoisonQueue(s.queue, s.poison, &eventual.PoisonQueueOptions{SigningKeys: passed()}))(t)
+		outbox := assert.Must(eventual.NewOutbox(s.queue, "", &eventual.OutboxOptions{SigningKeys: passed()}))(t)
 		for _, ring := range rings {
 			erase(ring)
 		}
@@ -241,13 +240,11 @@ func TestKeysAreCopied(t *testing.T) {
 		wantOutcomes(t, s.until(t, 2), eventual.Poisoned, eventual.Poisoned)
 		works = true
 		takeAll(t, poison, func(m *eventual.PoisonMessage) {
-			if m.Kind != "letter" {
-				t.Errorf("got %+v", m)
-			}
-			harness.NoError(t, poison.Replay(t.Context(), m))
+			assert.Equal(t, m.Kind, "letter", "got", m)
+			assert.NoError(t, poison.Replay(t.Context(), m))
 		})
 		wantOutcomes(t, s.until(t, 2), eventual.Done, eventual.Done)
-		harness.Must(outbox.Put(t.Context(), patterns.OutboxMessage{Partition: "p", ID: "op"}, 0))(t)
+		assert.Must(outbox.Put(t.Context(), patterns.OutboxMessage{Partition: "p", ID: "op"}, 0))(t)
 		wantOutcomes(t, s.until(t, 1), eventual.Snoozed)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -17,8 +18,8 @@ func TestNoMessageIsTooLargeBecauseOfItsTrace(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		queue := b.Queue(t)
 		_, err := queue.Create(t.Context(), nil)
-		harness.NoError(t, err)
-		outbox := harness.Must(eventual.NewOutbox(queue, "", nil))(t)
+		assert.NoError(t, err)
+		outbox := assert.Must(eventual.NewOutbox(queue, "", nil))(t)
 		const header = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 		traced := calls.WithTrace(t.Context(), func(context.Context) string { return header })
 		for name, send := range map[string]func(ctx context.Context, n int) error{
@@ -34,9 +35,7 @@ func TestNoMessageIsTooLargeBecauseOfItsTrace(t *testing.T) {
 			largest := 45<<10 + sort.Search(5<<10, func(n int) bool { return !fits(45<<10 + n) }) - 1
 			const digits = 10 // in which the texts of two times may differ
 			for n, want := range map[int]error{10: nil, largest - 100: nil, largest - 2*digits: nil, largest + 2*digits: patterns.ErrTooLarge} {
-				if err := send(traced, n); !errors.Is(err, want) {
-					t.Errorf("%s: %d bytes: %v", name, n-largest, err)
-				}
+				assert.WantError(t, send(traced, n), want, name, n-largest, "bytes")
 			}
 		}
 	})

@@ -7,6 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -27,8 +28,8 @@ func TestMessagesOfARefusedStoreAreKept(t *testing.T) {
 			return store
 		}
 		first := newStore(newFixture(t, b, nil), b.Table(t))
-		harness.NoError(t, first.Create(t.Context()))
-		harness.Must(first.Insert(t.Context(), ken("first")))(t)
+		assert.NoError(t, first.Create(t.Context()))
+		assert.Must(first.Insert(t.Context(), ken("first")))(t)
 
 		s := newFixture(t, b, infrequentPolls)
 		second := newStore(s, b.Table(t))
@@ -48,23 +49,19 @@ func TestMessagesOfARefusedStoreAreKept(t *testing.T) {
 				t.Fatalf("delivery %d: %v: %v", i+1, e.Outcome, e.Err)
 			}
 		}
-		if after := harness.Rows(t, index); len(after) != len(before) {
-			t.Errorf("%d rows, there were %d", len(after), len(before))
-		}
+		assert.Equal(t, len(harness.Rows(t, index)), len(before), "rows, there were")
 		dead := peek(t, s.poisonQueue(t))
 		if len(dead) != 1 || !strings.Contains(dead[0].Reason, `view "byEmail"`) || !strings.Contains(dead[0].Reason, "~azp_owner_byEmail") {
 			t.Fatalf("poison queue: %+v", dead)
 		}
 
-		harness.Must(index.DeleteEntity(t.Context(), "~azp", "~azp_owner_byEmail", nil))(t)
+		assert.Must(index.DeleteEntity(t.Context(), "~azp", "~azp_owner_byEmail", nil))(t)
 		takeAll(t, s.poisonQueue(t), func(d *eventual.PoisonMessage) {
-			harness.NoError(t, s.poisonQueue(t).Replay(t.Context(), d))
+			assert.NoError(t, s.poisonQueue(t).Replay(t.Context(), d))
 		})
 		s.drain(t)()
 		wantEmpty(t, s.poison)
-		if n := records(t, second); n != 0 {
-			t.Errorf("%d records are left behind", n)
-		}
+		assert.Equal(t, records(t, second), 0, "records are left behind")
 		copies := harness.NewTable[member](t, index, nil)
 		if got := harness.Get(t, copies, keys.Key{Partition: "email", Row: "second"}); got.Value.Age != 23 {
 			t.Errorf("the copy is %+v", got)

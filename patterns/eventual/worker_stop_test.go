@@ -2,7 +2,6 @@ package eventual_test
 
 import (
 	"context"
-	"errors"
 	"path"
 	"runtime"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -30,13 +30,9 @@ func TestStoppedWorkerLetsHandlersFinish(t *testing.T) {
 		s.put(t, "letter", letter{}, &eventual.EnqueueOptions{Delay: time.Second}) // becomes visible after the stop
 		began := time.Now()
 		stop()
-		if took := time.Since(began); took != 19*time.Second {
-			t.Errorf("it took %v to stop", took)
-		}
+		assert.Equal(t, time.Since(began), 19*time.Second, "it took", "to stop")
 		wantOutcomes(t, s.next(t, 1), eventual.Done)
-		if n := count(t, s.queue); n != 1 {
-			t.Errorf("%d messages remain", n)
-		}
+		assert.Equal(t, count(t, s.queue), 1, "messages remain")
 	})
 }
 
@@ -67,19 +63,13 @@ func TestHandlersAreCancelledAfterTheGraceTimeAndTheirMessagesReleased(t *testin
 				time.Sleep(time.Second)
 				began := time.Now()
 				c.stop(s, stop)
-				if took := time.Since(began); took != c.after {
-					t.Errorf("it took %v to stop", took)
-				}
-				if !errors.Is(cause, eventual.ErrStopped) {
-					t.Errorf("the cause was %v", cause)
-				}
+				assert.Equal(t, time.Since(began), c.after, "it took", "to stop")
+				assert.WantError(t, cause, eventual.ErrStopped, "the cause was")
 				wantOutcomes(t, s.next(t, 1), eventual.Released)
 				// Another worker receives the message immediately, and the attempt did not count.
 				next := newFixtureOn(t, b, s.queue, s.poison, nil)
 				eventual.Handle(next.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
-					if job.Attempt != 1 {
-						t.Errorf("attempt %d", job.Attempt)
-					}
+					assert.Equal(t, job.Attempt, 1, "attempt")
 					return nil
 				})
 				wantOutcomes(t, next.until(t, 1), eventual.Done)
@@ -103,13 +93,9 @@ func TestMessagesReceivedAfterTheStopAreReleased(t *testing.T) {
 		time.Sleep(time.Second)
 		stop() // during the poll
 		for _, e := range s.next(t, 5) {
-			if e.Outcome != eventual.Released {
-				t.Errorf("%v", e.Outcome)
-			}
+			assert.Equal(t, e.Outcome, eventual.Released)
 		}
-		if n := len(messages(t, s.queue)); n != 5 {
-			t.Errorf("%d messages are visible", n)
-		}
+		assert.Equal(t, len(messages(t, s.queue)), 5, "messages are visible")
 	})
 }
 
@@ -196,7 +182,7 @@ func stopWithHungRequests(t *testing.T, b *harness.Backend, pattern string, n in
 		o.Backoff = func(int) time.Duration { return 5 * time.Second }
 	})
 	_, err := s.poison.Delete(t.Context(), nil) // so that the worker creates it
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	eventual.Handle(s.worker, "full", func(context.Context, eventual.Job[string]) error { return nil })
 	eventual.Handle(s.worker, "fails", func(context.Context, eventual.Job[string]) error { return errFails })
 	eventual.Handle(s.worker, "slow", func(ctx context.Context, _ eventual.Job[string]) error {
@@ -208,7 +194,7 @@ func stopWithHungRequests(t *testing.T, b *harness.Backend, pattern string, n in
 		return ctx.Err()
 	})
 	eventual.HandleOutbox(s.worker, "", lateDrainer{})
-	harness.Must(harness.Must(eventual.NewOutbox(s.queue, "", nil))(t).Put(t.Context(), patterns.OutboxMessage{ID: "op"}, 0))(t)
+	assert.Must(assert.Must(eventual.NewOutbox(s.queue, "", nil))(t).Put(t.Context(), patterns.OutboxMessage{ID: "op"}, 0))(t)
 	s.put(t, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
 	s.put(t, "fails", "", nil)
 	s.put(t, "slow", "", nil)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -29,9 +30,7 @@ func TestHandlerReceivesTheMessageAsEnqueued(t *testing.T) {
 		want := letter{"Don Hall", "<&'\"> \x00 \u2028 ü \U0001F600 \uFFFE"}
 		s.put(t, "letter", want, &eventual.EnqueueOptions{ID: "op-1"})
 		wantOutcomes(t, s.until(t, 1), eventual.Done)
-		if got.Message != want {
-			t.Errorf("got %q", got.Message)
-		}
+		assert.Equal(t, got.Message, want)
 		if got.ID != "op-1" || got.Kind != "letter" || got.Attempt != 1 || got.Enqueued.Before(before) {
 			t.Errorf("got %+v", got)
 		}
@@ -58,9 +57,7 @@ func TestFailedAttemptsAreRetriedUntilOneSucceeds(t *testing.T) {
 		es := s.until(t, 3)
 		slices.SortFunc(es, func(a, b eventual.Event) int { return a.Attempt - b.Attempt }) // the end of one may be reported after that of the next
 		wantOutcomes(t, es, eventual.Retrying, eventual.Retrying, eventual.Done)
-		if !errors.Is(es[0].Err, errFails) {
-			t.Errorf("the first ended with %v", es[0].Err)
-		}
+		assert.WantError(t, es[0].Err, errFails, "the first ended with")
 		var p *eventual.PanicError
 		if !errors.As(es[1].Err, &p) || p.Value != "at the post office" || len(p.Stack) == 0 {
 			t.Errorf("the second ended with %v", es[1].Err)
@@ -83,9 +80,7 @@ func TestFailedAttemptsWaitForTheDefaultBackoff(t *testing.T) {
 		})
 		s.put(t, "letter", letter{}, nil)
 		es := s.until(t, 10)
-		if o := es[9].Outcome; o != eventual.Poisoned {
-			t.Errorf("the last attempt was %v", o)
-		}
+		assert.Equal(t, es[9].Outcome, eventual.Poisoned, "the last attempt was")
 		for i, want := range []time.Duration{5, 10, 20, 40, 80, 160, 320, 600, 600} {
 			want *= time.Second
 			// ±20 %, rounded up to seconds, and the time to the next poll.
@@ -102,9 +97,7 @@ func TestSnoozedAttemptsDoNotCount(t *testing.T) {
 		began := time.Now()
 		calls := 0
 		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
-			if job.Attempt != 1 {
-				t.Errorf("attempt %d", job.Attempt)
-			}
+			assert.Equal(t, job.Attempt, 1, "attempt")
 			if calls++; calls <= 4 {
 				return eventual.Snooze(time.Hour)
 			}
@@ -133,9 +126,7 @@ func TestLostResponseToTheDeleteIsNoError(t *testing.T) {
 func TestRunFailsIfTheQueueDoesNotExist(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)
-		if _, err := s.queue.Delete(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(s.queue.Delete(t.Context(), nil)))
 		err := s.worker.Run(t.Context())
 		var e *patterns.Error
 		var refused *azcore.ResponseError
@@ -154,9 +145,7 @@ func TestRunFailsIfTheQueueDoesNotExist(t *testing.T) {
 func TestCreateCreatesBothQueues(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil) // both exist already
-		if err := s.worker.Create(t.Context()); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, s.worker.Create(t.Context()), nil)
 		b.WantRequests(t, map[string]int{"Queue.CreateQueue": 2})
 	})
 }
@@ -214,13 +203,9 @@ func TestEachOutcomeTakesTheDocumentedRequests(t *testing.T) {
 				total := polls
 				for op, n := range c.want {
 					total += n
-					if got := log.Count(op); got != n {
-						t.Errorf("%d requests %s, want %d", got, op, n)
-					}
+					assert.Equal(t, log.Count(op), n, "requests", op)
 				}
-				if len(log) != total {
-					t.Errorf("%d requests, want %d:\n%v", len(log), total, log)
-				}
+				assert.Equal(t, len(log), total, "requests", log)
 			})
 		})
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/govern"
 )
 
@@ -39,9 +40,7 @@ func (s *sampleRequest) send(tb testing.TB, transport policy.Transporter, buf []
 	s.resp.Body = endless{s.reply}
 	_, _ = s.reply.Seek(0, io.SeekStart)
 	resp, err := transport.Do(s.req)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	assert.NoError(tb, err)
 	for err == nil {
 		_, err = resp.Body.Read(buf)
 	}
@@ -79,10 +78,7 @@ func sampleRequests() []*sampleRequest {
 
 // governedSample returns a transport for s whose limits are beyond what it can reach.
 func governedSample(tb testing.TB, s *sampleRequest) policy.Transporter {
-	g, err := govern.New(nil)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	g := assert.Must(govern.New(nil))(tb)
 	opts := azcore.ClientOptions{Transport: s}
 	g.Attach(&opts)
 	buf := make([]byte, 1<<10)

@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/govern"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -47,10 +48,7 @@ type world struct {
 
 func newWorld(t *testing.T, accelerated bool) *world {
 	t.Helper()
-	g, err := govern.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := assert.Must(govern.New(nil))(t)
 	return newWorldWith(t, g, accelerated)
 }
 
@@ -58,19 +56,14 @@ func newWorldWith(t *testing.T, g *govern.Governor, accelerated bool) *world {
 	t.Helper()
 	w := &world{T: t, account: storagetest.New(t)}
 	w.distant = &distant{inner: w.account.Transport()}
-	if _, err := w.account.Tables().CreateTable(t.Context(), "people", nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(w.account.Tables().CreateTable(t.Context(), "people", nil)))
 	opts := &aztables.ClientOptions{}
 	opts.Transport = w.distant
 	if accelerated {
 		patterns.Accelerate(&opts.ClientOptions)
 	}
 	g.Attach(&opts.ClientOptions)
-	service, err := aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := assert.Must(aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), opts))(t)
 	w.people = service.NewClient("people")
 	return w
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/govern"
 )
 
@@ -46,10 +47,7 @@ const busy = `{"odata.error":{"code":"ServerBusy","message":{"lang":"en-us","val
 // governed returns a governor and a transport that it limits.
 func governed(t testing.TB, opts *govern.Options, s service) (*govern.Governor, policy.Transporter) {
 	t.Helper()
-	g, err := govern.New(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := assert.Must(govern.New(opts))(t)
 	o := azcore.ClientOptions{Transport: s}
 	g.Attach(&o)
 	return g, o.Transport

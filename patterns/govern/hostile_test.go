@@ -15,6 +15,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/govern"
 )
@@ -39,12 +40,8 @@ func TestARefusedPartitionIsNotUsedBeforeRetryAfterAndOthersAre(t *testing.T) {
 			began := time.Now()
 			do := func(partition string, want time.Duration) {
 				t.Helper()
-				if _, err := transport.Do(read(t.Context(), partition)); err != nil {
-					t.Error(err)
-				}
-				if waited := time.Since(began).Round(10 * time.Millisecond); waited != want {
-					t.Errorf("%s: partition %s: sent after %v, want %v", name, partition, waited, want)
-				}
+				assert.Equal(t, assert.ErrorOf(transport.Do(read(t.Context(), partition))), nil)
+				assert.Equal(t, time.Since(began).Round(10*time.Millisecond), want, name, "partition", partition, "sent after")
 			}
 			do("hot", 0)
 			do("other", 0)
@@ -64,9 +61,7 @@ func TestARefusalBeyondATargetOfTheAccountStopsAllPartitions(t *testing.T) {
 		})
 		began := time.Now()
 		for _, partition := range []string{"a", "b"} {
-			if _, err := transport.Do(read(t.Context(), partition)); err != nil {
-				t.Error(err)
-			}
+			assert.Equal(t, assert.ErrorOf(transport.Do(read(t.Context(), partition))), nil)
 		}
 		if waited := time.Since(began); waited < 3*time.Second {
 			t.Errorf("the second request was sent after %v", waited)
@@ -83,9 +78,7 @@ func TestARequestWhoseDeadlineIsTooShortFailsImmediatelyAndIsNotSent(t *testing.
 			})
 			type person struct{ PartitionKey, RowKey string }
 			people, err := patterns.NewTable[person](w.people, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			insert := func(ctx context.Context) error {
 				_, err := people.Insert(ctx, &person{"hot", "r"})
 				return err
@@ -121,9 +114,7 @@ func TestACanceledRequestReturnsItsPlace(t *testing.T) {
 			}
 			return respond(http.StatusOK, nil, "{}"), nil
 		})
-		if _, err := transport.Do(read(t.Context(), "hot")); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(transport.Do(read(t.Context(), "hot"))))
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
 		for range 1_000 {
@@ -140,16 +131,12 @@ func TestACanceledRequestReturnsItsPlace(t *testing.T) {
 		wg.Wait()
 		began := time.Now()
 		for range 3 {
-			if _, err := transport.Do(read(t.Context(), "hot")); err != nil {
-				t.Error(err)
-			}
+			assert.Equal(t, assert.ErrorOf(transport.Do(read(t.Context(), "hot"))), nil)
 		}
 		if waited := time.Since(began); waited > 10*time.Second+20*time.Millisecond {
 			t.Errorf("3 requests after 1,000 canceled ones took %v", waited)
 		}
-		if n := sent.Load(); n != 4 {
-			t.Errorf("%d requests were sent, want 4", n)
-		}
+		assert.Equal(t, sent.Load(), 4, "requests were sent, want 4")
 	})
 }
 
@@ -173,9 +160,7 @@ func TestALostProbeDoesNotStopTheOthers(t *testing.T) {
 			wg.Go(func() { _, _ = transport.Do(read(t.Context(), "hot")) })
 		}
 		wg.Wait()
-		if n := sent.Load(); n != 51 {
-			t.Errorf("%d requests were sent", n)
-		}
+		assert.Equal(t, sent.Load(), 51, "requests were sent")
 	})
 }
 
@@ -191,9 +176,7 @@ func TestAMillionPartitionsOccupyAtMost2MiB(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	for n = range 1_000_000 {
 		req.URL.Path = head + strconv.Itoa(n) + tail
-		if _, err := transport.Do(req); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(transport.Do(req)))
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
@@ -215,9 +198,7 @@ func TestARefusedPartitionKeepsItsLimitWhileManyOthersAreUsed(t *testing.T) {
 		})
 		_, _ = transport.Do(read(t.Context(), "hot"))
 		for n := range 10_000 {
-			if _, err := transport.Do(read(t.Context(), strconv.Itoa(n))); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(transport.Do(read(t.Context(), strconv.Itoa(n)))))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -251,9 +232,7 @@ func TestAClockThatJumpsNeitherStopsRequestsNorPermitsABurst(t *testing.T) {
 			}
 			wg.Wait()
 			cancel()
-			if n := sent.Load() - before; n != 300 {
-				t.Errorf("%d of 300 requests within a second of a jump to %v", n, to)
-			}
+			assert.Equal(t, sent.Load()-before, 300, "of 300 requests within a second of a jump to", to)
 		}
 	})
 }
@@ -278,10 +257,7 @@ func TestAFailingServiceIsSentAtMostATenthMoreThanWhatCallersAsk(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var sent atomic.Int64
-			g, err := govern.New(&govern.Options{RetryShare: c.share})
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := assert.Must(govern.New(&govern.Options{RetryShare: c.share}))(t)
 			w := newWorldWith(t, g, false)
 			w.distant.inner = service(func(*http.Request) (*http.Response, error) {
 				sent.Add(1)
@@ -311,18 +287,12 @@ func TestAFailingServiceIsSentAtMostATenthMoreThanWhatCallersAsk(t *testing.T) {
 // not sent.
 func TestTheOutcomeOfALostWriteThatIsNotTriedAgainIsUnknown(t *testing.T) {
 	for _, accelerated := range []bool{false, true} {
-		g, err := govern.New(&govern.Options{RetryShare: -1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := assert.Must(govern.New(&govern.Options{RetryShare: -1}))(t)
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorldWith(t, g, accelerated)
 			w.distant.inner = service(func(*http.Request) (*http.Response, error) { return nil, errors.New("connection reset") })
 			type person struct{ PartitionKey, RowKey string }
-			people, err := patterns.NewTable[person](w.people, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			people := assert.Must(patterns.NewTable[person](w.people, nil))(t)
 			if _, err := people.Insert(t.Context(), &person{"p", "r"}); !errors.Is(err, patterns.ErrOutcomeUnknown) || !errors.Is(err, govern.ErrRetryBudget) {
 				t.Errorf("accelerated %v: %v", accelerated, err)
 			}
@@ -373,9 +343,7 @@ func concurrentRequests(t *testing.T) {
 
 func TestOptionsOutOfRangeAreErrors(t *testing.T) {
 	for _, share := range []float64{1.01, math.Inf(1), math.NaN()} {
-		if _, err := govern.New(&govern.Options{RetryShare: share}); !errors.Is(err, patterns.ErrBadOption) {
-			t.Errorf("%v: %v", share, err)
-		}
+		assert.WantError(t, assert.ErrorOf(govern.New(&govern.Options{RetryShare: share})), patterns.ErrBadOption, share)
 	}
 }
 
@@ -389,9 +357,7 @@ func TestAttachIgnoresNilAndDoesNotAttachTwice(t *testing.T) {
 	before := azcore.ClientOptions{}
 	(&govern.Governor{}).Attach(&before)
 	(*govern.Governor)(nil).Attach(&before)
-	if before.Transport != nil {
-		t.Error("a zero Governor was attached")
-	}
+	assert.Equal(t, before.Transport, nil, "a zero Governor was attached")
 }
 
 func TestBackgroundWorkHasATwentiethOfALimitThatTheForegroundUsesUp(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/govern"
@@ -127,24 +128,17 @@ func TestALimitThatIsReachedFallsWhenRepliesBecomeSlow(t *testing.T) {
 
 func TestGovernedClientsOfAllServicesWork(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		g, err := govern.New(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := assert.Must(govern.New(nil))(t)
 		b.Configure = func(o *azcore.ClientOptions) { g.Attach(o) }
 		type person struct{ PartitionKey, RowKey string }
 		people, err := patterns.NewTable[person](b.Table(t), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		queue, box := b.Queue(t), b.Container(t)
 		b.ResetRequests()
 		ctx := t.Context()
 		must := func(err error) {
 			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 		}
 		const rows = 30
 		batch := people.Batch()
@@ -164,9 +158,7 @@ func TestGovernedClientsOfAllServicesWork(t *testing.T) {
 		must(err)
 		_, err = box.NewBlockBlobClient("x").UploadBuffer(ctx, bytes.Repeat([]byte("x"), 100), nil)
 		must(err)
-		if n != rows {
-			t.Errorf("%d rows", n)
-		}
+		assert.Equal(t, n, rows, "rows")
 		b.WantRequests(t, map[string]int{"Table.Batch": 1, "Table.Query": 1, "Queue.Put": 1, "Queue.Get": 1, "Blob.Put": 1})
 	})
 }

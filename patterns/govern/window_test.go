@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 // window is a partition that accepts 2,000 entities in each second of the clock, with the rules
@@ -199,9 +200,7 @@ func TestAnAbsurdRetryAfterIsIgnoredOrBounded(t *testing.T) {
 			})
 			began := time.Now()
 			for range 2 {
-				if _, err := transport.Do(read(t.Context(), "hot")); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, assert.ErrorOf(transport.Do(read(t.Context(), "hot"))), nil)
 			}
 			if waited := time.Since(began); waited < want || waited > want+100*time.Millisecond {
 				t.Errorf("Retry-After: %q: waited %v, want %v", value, waited, want)
@@ -252,12 +251,8 @@ func TestAKeyHasOneLimitHoweverItIsEscaped(t *testing.T) {
 		changeset(t.Context(), http.MethodDelete, "a''b%20%C3%A9%25%2B", 3),
 		changeset(t.Context(), http.MethodDelete, "a%27%27b%20%c3%a9%25+", 3),
 	} {
-		if _, err := transport.Do(req); err != nil {
-			t.Fatal(err)
-		}
-		if n := g.Limiters(); n != 2 {
-			t.Errorf("%d limits, want one for the partition and one for the account: %v", n, req.URL)
-		}
+		assert.NoError(t, assert.ErrorOf(transport.Do(req)))
+		assert.Equal(t, g.Limiters(), 2, "limits, want one for the partition and one for the account", req.URL)
 	}
 }
 
@@ -280,9 +275,7 @@ func TestARequestThatNeverGetsAReplyDelaysNoOther(t *testing.T) {
 		synctest.Wait()
 		began := time.Now()
 		for range 300 {
-			if _, err := transport.Do(read(t.Context(), "p")); err != nil {
-				t.Error(err)
-			}
+			assert.Equal(t, assert.ErrorOf(transport.Do(read(t.Context(), "p"))), nil)
 		}
 		if waited := time.Since(began); waited > 600*time.Millisecond { // 250 beyond the first 100, at 500 per second
 			t.Errorf("300 requests took %v", waited)

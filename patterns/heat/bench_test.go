@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 // nothing answers every request with the same bytes.
@@ -72,18 +73,13 @@ func BenchmarkRequest(b *testing.B) {
 				body := strings.NewReader(s.body)
 				b.ReportAllocs()
 				for b.Loop() {
-					req, err := runtime.NewRequest(b.Context(), s.method, "https://account.table.core.windows.net"+s.path)
-					if err != nil {
-						b.Fatal(err)
-					}
+					req := assert.Must(runtime.NewRequest(b.Context(), s.method, "https://account.table.core.windows.net"+s.path))(b)
 					req.Raw().Header["Accept"] = []string{"application/json;odata=minimalmetadata"}
 					if s.body != "" {
 						body.Reset(s.body)
 						_ = req.SetBody(closer{body}, "application/json")
 					}
-					if _, err := pipeline.Do(req); err != nil {
-						b.Fatal(err)
-					}
+					assert.NoError(b, assert.ErrorOf(pipeline.Do(req)))
 				}
 			})
 		}

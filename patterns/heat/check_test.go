@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/heat"
@@ -20,15 +21,9 @@ type eventID struct {
 }
 
 func TestCheckFindsWhatTheLayoutWillCost(t *testing.T) {
-	layout, err := keys.NewLayout[eventID](nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	layout := assert.Must(keys.NewLayout[eventID](nil))(t)
 	row := func(i int) string {
-		k, err := layout.Format(eventID{fmt.Sprint("e", i%40), i})
-		if err != nil {
-			t.Fatal(err)
-		}
+		k := assert.Must(layout.Format(eventID{fmt.Sprint("e", i%40), i}))(t)
 		return k
 	}
 	write := func(partition func(i int, at time.Time) string, perSecond float64) heat.Access {
@@ -52,16 +47,12 @@ func TestCheckFindsWhatTheLayoutWillCost(t *testing.T) {
 		"read partition": {[]heat.Access{heat.Read("all", query.PartitionKey.Eq("a"), 10)}, nil},
 	} {
 		costs, found, err := heat.Check("Events", c.access...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		var got []heat.Kind
 		for _, f := range found {
 			got = append(got, f.Kind)
 		}
-		if fmt.Sprint(got) != fmt.Sprint(c.want) {
-			t.Errorf("%s: found %v, want %v", name, found, c.want)
-		}
+		assert.Equal(t, fmt.Sprint(got), fmt.Sprint(c.want), name, "found", found, "want", c.want)
 		if len(costs) != 1 || costs[0].Requests != 1 {
 			t.Errorf("%s: %+v", name, costs)
 		}
@@ -69,25 +60,16 @@ func TestCheckFindsWhatTheLayoutWillCost(t *testing.T) {
 }
 
 func TestCheckCostsAStoreAsItsExplain(t *testing.T) {
-	table, err := patterns.NewTable[order](storagetest.New(t).Tables().NewClient("Orders"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := assert.Must(patterns.NewTable[order](storagetest.New(t).Tables().NewClient("Orders"), nil))(t)
 	byText := secondaryindex.Intra("text", func(o *order) (string, bool) { return o.Text, true }, nil)
-	store, err := patterns.NewStore(table, &patterns.StoreOptions[order]{Views: []patterns.View[order]{byText}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := assert.Must(patterns.NewStore(table, &patterns.StoreOptions[order]{Views: []patterns.View[order]{byText}}))(t)
 	costs, found, err := heat.Check("Orders", heat.Change("insert", store, func(i int, _ time.Time) patterns.StoreOp[order] {
 		return patterns.InsertEntity(&order{fmt.Sprint("customer", i), "profile", fmt.Sprint(i)})
 	}, 100))
 	if err != nil || len(found) != 0 {
 		t.Fatal(found, err)
 	}
-	plan, err := store.Explain(patterns.InsertEntity(&order{"customer", "profile", "x"}))
-	if err != nil {
-		t.Fatal(err)
-	}
+	plan := assert.Must(store.Explain(patterns.InsertEntity(&order{"customer", "profile", "x"})))(t)
 	if costs[0].Requests != plan.Requests || costs[0].Entities != plan.Entities {
 		t.Errorf("%+v, want %v", costs[0], plan)
 	}

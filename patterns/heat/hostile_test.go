@@ -11,6 +11,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/heat"
 )
 
@@ -59,9 +60,7 @@ func TestAThousandTablesAreCountedAndTheHotOneIsNamed(t *testing.T) {
 		heat.Record(m, "Table777", "p", fmt.Sprint(i), start.Add(time.Duration(i)*time.Second/1200))
 	}
 	s := heat.SnapshotAt(m, start.Add(time.Minute))
-	if got := total(s, 2, entitiesWritten); got != 71_000 {
-		t.Errorf("%v entities", got)
-	}
+	assert.Equal(t, total(s, 2, entitiesWritten), 71_000, "entities")
 	found := s.Findings()
 	if len(found) != 1 || found[0].Kind != heat.HotPartition || found[0].Resource != "Table777" {
 		t.Errorf("%v", found)
@@ -76,12 +75,8 @@ func TestAClockThatJumpsLosesOnlyWhatItCountedInTheFuture(t *testing.T) {
 	for i, jump := range []time.Duration{0, 10 * time.Hour, -10 * time.Hour, time.Minute, -30 * time.Minute} {
 		now = now.Add(jump)
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://account.table.core.windows.net/Orders(PartitionKey='a',RowKey='b')", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := opts.Transport.Do(req); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(opts.Transport.Do(req)))
 		// Ten hours later the first request is older than six hours; a request in the future is forgotten.
 		want := []float64{1, 1, 1, 2, 3}[i]
 		if got := total(m.Snapshot(), 0, entitiesRead); i < 4 && got != want {
@@ -89,9 +84,7 @@ func TestAClockThatJumpsLosesOnlyWhatItCountedInTheFuture(t *testing.T) {
 		}
 	}
 	now = now.Add(time.Hour)
-	if got := total(m.Snapshot(), 0, entitiesRead); got != 3 {
-		t.Errorf("at the end: %v entities", got)
-	}
+	assert.Equal(t, total(m.Snapshot(), 0, entitiesRead), 3, "at the end", "entities")
 }
 
 // counted counts how often it is closed.
@@ -111,14 +104,8 @@ func TestAPageThatIsClosedTwiceClosesNoOtherPage(t *testing.T) {
 	})}
 	m.Attach(&opts)
 	query := func() (*http.Response, *counted) {
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://account.table.core.windows.net/Orders()", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := opts.Transport.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := assert.Must(http.NewRequestWithContext(t.Context(), http.MethodGet, "https://account.table.core.windows.net/Orders()", nil))(t)
+		resp := assert.Must(opts.Transport.Do(req))(t)
 		return resp, body
 	}
 	for range 200 {
@@ -131,9 +118,7 @@ func TestAPageThatIsClosedTwiceClosesNoOtherPage(t *testing.T) {
 			t.Fatal("the second page was closed with the first")
 		}
 	}
-	if got := total(m.Snapshot(), 0, entitiesRead); got != 400 {
-		t.Errorf("%v entities", got)
-	}
+	assert.Equal(t, total(m.Snapshot(), 0, entitiesRead), 400, "entities")
 }
 
 type transportFunc func(*http.Request) (*http.Response, error)
@@ -152,7 +137,5 @@ func TestSnapshotsOfDifferentClocksAndEmptyOnesAreMerged(t *testing.T) {
 	if got := total(sum, 0, entitiesWritten); got != 2 || !sum.Taken.Equal(late) || len(sum.Partitions) != 1 || sum.Partitions[0].Entities != 2 {
 		t.Errorf("%v entities, %+v", got, sum.Partitions)
 	}
-	if got := total(heat.Merge(&heat.Snapshot{}), 0, entitiesWritten); got != 0 {
-		t.Errorf("%v entities", got)
-	}
+	assert.Equal(t, total(heat.Merge(&heat.Snapshot{}), 0, entitiesWritten), 0, "entities")
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/google/uuid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azurite"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -33,10 +34,7 @@ type order struct {
 
 func newMeter(t testing.TB, opts *heat.Options) *heat.Meter {
 	t.Helper()
-	m, err := heat.NewMeter(opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := assert.Must(heat.NewMeter(opts))(t)
 	return m
 }
 
@@ -74,10 +72,7 @@ func onClients(t *testing.T, body func(t *testing.T, client *aztables.Client, m 
 				opts := &aztables.ClientOptions{}
 				opts.Transport = transport
 				m := newMeter(t, nil)
-				service, err := aztables.NewServiceClientFromConnectionString(connection, attach(m, opts))
-				if err != nil {
-					t.Fatal(err)
-				}
+				service := assert.Must(aztables.NewServiceClientFromConnectionString(connection, attach(m, opts)))(t)
 				body(t, service.NewClient("t"+strings.ReplaceAll(uuid.NewString(), "-", "")), m)
 			})
 		}
@@ -103,41 +98,24 @@ const (
 func TestEveryEntityIsCountedUnderItsKey(t *testing.T) {
 	onClients(t, func(t *testing.T, client *aztables.Client, m *heat.Meter) {
 		ctx := t.Context()
-		table, err := patterns.NewTable[order](client, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := table.Create(ctx); err != nil {
-			t.Fatal(err)
-		}
+		table := assert.Must(patterns.NewTable[order](client, nil))(t)
+		assert.NoError(t, table.Create(ctx))
 		key := keys.Key{Partition: "O'Brien & <Søn>", Row: "it's \"1\" % 100"}
 		text := strings.Repeat(`"RowKey":"x",{"a":"b"},{"c" PUT /x(PartitionKey='a',RowKey='b') HTTP/1.1`, 1000)
-		if _, err := table.Insert(ctx, &order{key.Partition, key.Row, text[:30000]}); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := table.Upsert(ctx, &order{key.Partition, key.Row, "y"}, patterns.Replace); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := table.Get(ctx, key); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(table.Insert(ctx, &order{key.Partition, key.Row, text[:30000]})))
+		assert.NoError(t, assert.ErrorOf(table.Upsert(ctx, &order{key.Partition, key.Row, "y"}, patterns.Replace)))
+		assert.NoError(t, assert.ErrorOf(table.Get(ctx, key)))
 		batch := table.Batch()
 		for i := range 40 {
 			batch.Insert(&order{key.Partition, fmt.Sprintf("row %02d", i), text[:1000]})
 		}
-		if _, err := batch.Commit(ctx); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(batch.Commit(ctx)))
 		n := 0
 		for _, err := range table.Query(ctx, query.PartitionKey.Eq(key.Partition), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			n++
 		}
-		if err := table.Delete(ctx, key, ""); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, table.Delete(ctx, key, ""))
 		s := m.Snapshot()
 		if written := total(s, 0, entitiesWritten); math.Abs(written-(1+1+40+1)) > 0.001 {
 			t.Errorf("%v entities written", written)
@@ -199,9 +177,7 @@ func TestRequestsThatAreRecordedOutOfOrderAreAllCounted(t *testing.T) {
 	}
 	s := heat.SnapshotAt(m, minute.Add(-2*time.Second))
 	for resolution := range 3 {
-		if got := total(s, resolution, entitiesWritten); got != 3*n {
-			t.Errorf("resolution %d contains %v", resolution, got)
-		}
+		assert.Equal(t, total(s, resolution, entitiesWritten), 3*n, "resolution", resolution, "contains")
 	}
 }
 
@@ -232,9 +208,7 @@ func TestOldLoadsAreKeptInCoarserSteps(t *testing.T) {
 			time.Sleep(c.after)
 			s := p.meter.Snapshot()
 			for resolution, want := range c.want {
-				if got := total(s, resolution, entitiesWritten); got != want {
-					t.Errorf("%v later, resolution %d contains %v", c.after, resolution, got)
-				}
+				assert.Equal(t, total(s, resolution, entitiesWritten), want, c.after, "later, resolution", resolution, "contains")
 			}
 		}
 	})
@@ -271,10 +245,7 @@ func TestRequestsRepliesAndErrorsAreNotChanged(t *testing.T) {
 			r := &recorder{reply: c.reply, err: c.err}
 			opts := azcore.ClientOptions{Transport: r}
 			newMeter(t, nil).Attach(&opts)
-			req, err := http.NewRequestWithContext(t.Context(), s.method, "https://account.table.core.windows.net/Orders", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			req := assert.Must(http.NewRequestWithContext(t.Context(), s.method, "https://account.table.core.windows.net/Orders", nil))(t)
 			req.URL.Path = s.path
 			if s.body != "" {
 				req.Body = closer{strings.NewReader(s.body)}
@@ -283,9 +254,7 @@ func TestRequestsRepliesAndErrorsAreNotChanged(t *testing.T) {
 			if err != c.err || (resp == nil) != (c.reply == nil) {
 				t.Fatalf("%s, %s: %v, %v", name, s.name, resp, err)
 			}
-			if string(r.body) != s.body {
-				t.Errorf("%s, %s: the body was %q", name, s.name, r.body)
-			}
+			assert.Equal(t, string(r.body), s.body, name, s.name, "the body was", r.body)
 			if name == "a cut page" {
 				got, err := io.ReadAll(resp.Body)
 				if !errors.Is(err, lost) && len(got) > 0 || len(got) != 0 && string(got) != `{"value":[{"a` {
@@ -308,10 +277,7 @@ func TestAMeterAllocatesNothing(t *testing.T) {
 		resp := &http.Response{StatusCode: http.StatusOK}
 		opts := azcore.ClientOptions{Transport: &recorderOf{resp}}
 		newMeter(t, nil).Attach(&opts)
-		req, err := http.NewRequestWithContext(t.Context(), s.method, "https://account.table.core.windows.net"+s.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := assert.Must(http.NewRequestWithContext(t.Context(), s.method, "https://account.table.core.windows.net"+s.path, nil))(t)
 		body, reply, buf := closer{strings.NewReader(s.body)}, &pageBody{}, make([]byte, 4<<10)
 		allocs := testing.AllocsPerRun(640, func() {
 			reply.Reset(page)
@@ -345,22 +311,15 @@ func TestRowsAreCountedHoweverThePageIsRead(t *testing.T) {
 		m := newMeter(t, nil)
 		opts := azcore.ClientOptions{Transport: nothing{[]byte(page.reply)}}
 		m.Attach(&opts)
-		req, err := http.NewRequestWithContext(t.Context(), page.method, "https://account.table.core.windows.net"+page.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := assert.Must(http.NewRequestWithContext(t.Context(), page.method, "https://account.table.core.windows.net"+page.path, nil))(t)
 		resp, err := opts.Transport.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		buf := make([]byte, size)
 		for err == nil {
 			_, err = resp.Body.Read(buf)
 		}
 		resp.Body.Close()
-		if got := total(m.Snapshot(), 0, entitiesRead); got != 100 {
-			t.Errorf("read %d bytes at a time, the page has %v rows", size, got)
-		}
+		assert.Equal(t, total(m.Snapshot(), 0, entitiesRead), 100, "read", size, "bytes at a time, the page has", "rows")
 	}
 }
 

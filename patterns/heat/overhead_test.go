@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/target"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -39,10 +40,7 @@ func BenchmarkOverhead(b *testing.B) {
 		{"Send", http.MethodPost, "https://account.queue.core.windows.net/jobs/messages", "", "{}"},
 	} {
 		b.Run(s.name, func(b *testing.B) {
-			req, err := http.NewRequest(s.method, s.url, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
+			req := assert.Must(http.NewRequest(s.method, s.url, nil))(b)
 			reply, body, buf := strings.NewReader(s.reply), endless{strings.NewReader(s.body)}, make([]byte, 1<<10)
 			resp := &http.Response{StatusCode: http.StatusOK}
 			send := func(t policy.Transporter) {

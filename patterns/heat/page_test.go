@@ -16,6 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/heat"
 )
 
@@ -98,10 +99,7 @@ func chromium(t *testing.T, args ...string) []byte {
 		t.Fatal(err)
 	}
 	args = append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1240,1400", "--user-data-dir=" + t.TempDir()}, args...)
-	out, err := exec.CommandContext(t.Context(), path, args...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := assert.Must(exec.CommandContext(t.Context(), path, args...).Output())(t)
 	return out
 }
 
@@ -116,14 +114,8 @@ func TestChromiumShowsLabelsAndABrightBandAtTheHotKey(t *testing.T) {
 			args = append(args, "--force-dark-mode")
 		}
 		chromium(t, append(args, address)...)
-		file, err := os.ReadFile(shot)
-		if err != nil {
-			t.Fatal(err)
-		}
-		picture, err := png.Decode(bytes.NewReader(file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := assert.Must(os.ReadFile(shot))(t)
+		picture := assert.Must(png.Decode(bytes.NewReader(file)))(t)
 		// The page is 1,240 pixels wide, of which 1,150 are those of the drawing.
 		light := func(x, y int) int {
 			r, g, b, _ := picture.At(x, y).RGBA()
@@ -152,9 +144,7 @@ func TestChromiumShowsLabelsAndABrightBandAtTheHotKey(t *testing.T) {
 	}
 	dom := string(chromium(t, "--dump-dom", server.URL+"/?t=2"))
 	for _, want := range []string{"Orders", "Events", "Catalog", "customer_#", "entities/min", "27 Dec", "one hot partition"} {
-		if !strings.Contains(dom, want) {
-			t.Errorf("the page does not show %q", want)
-		}
+		assert.Contains(t, dom, want, "the page does not show")
 	}
 }
 

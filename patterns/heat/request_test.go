@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"net/http"
 	"net/url"
 	"strings"
@@ -23,9 +24,7 @@ func FuzzRequest(f *testing.F) {
 		reader := endless{strings.NewReader(body)}
 		req.Body = reader
 		r.Read(req)
-		if reader.Len() != len(body) {
-			t.Error("the body was not rewound")
-		}
+		assert.Equal(t, reader.Len(), len(body), "the body was not rewound")
 		r.finish(0, 0, &http.Response{StatusCode: 200}, nil)
 		m.record(r)
 		m.Snapshot()

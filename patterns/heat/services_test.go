@@ -9,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -49,9 +50,7 @@ func TestQueuesAndBlobsAreCounted(t *testing.T) {
 	number := int32(32)
 	received, err := jobs.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: &number})
 	must(err)
-	if len(received.Messages) != 3 {
-		t.Errorf("%d messages", len(received.Messages))
-	}
+	assert.Equal(t, len(received.Messages), 3, "messages")
 	_, err = jobs.DequeueMessage(ctx, nil)
 	must(err)
 

@@ -10,20 +10,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/heat"
 )
 
 func TestASavedSnapshotIsLoadedWithTheSameFindings(t *testing.T) {
 	s := month(t)
 	var b bytes.Buffer
-	if err := s.Save(&b); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, s.Save(&b))
 	saved := b.String()
-	loaded, err := heat.Load(&b, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := assert.Must(heat.Load(&b, nil))(t)
 	if !reflect.DeepEqual(loaded.Findings(), s.Findings()) || !reflect.DeepEqual(loaded.Ranges, s.Ranges) {
 		t.Error("the loaded snapshot differs")
 	}
@@ -39,10 +35,7 @@ const version1 = `{"version":1,"since":"2026-01-01T00:00:00Z","taken":"2026-01-0
 "partitions":[{"key":"tOrders\u0000a","entities":2,"written":2,"peak":2,"peakAt":29454239}],"rows":null}`
 
 func TestSnapshotsOfVersionOneAreRead(t *testing.T) {
-	s, err := heat.Load(strings.NewReader(version1), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(heat.Load(strings.NewReader(version1), nil))(t)
 	if total(s, 0, entitiesWritten) != 2 || s.Partitions[0].Peak != 2 || s.Resources["tOrders"].Written != 2 {
 		t.Errorf("%+v", s)
 	}
@@ -96,9 +89,7 @@ func TestMergedSnapshotsAddUp(t *testing.T) {
 	if empty := heat.Merge(); len(empty.Findings()) != 0 {
 		t.Errorf("%+v", empty)
 	}
-	if _, err := json.Marshal(sum); err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, assert.ErrorOf(json.Marshal(sum)), nil)
 }
 
 func TestTheDefaultLabelHidesTextFromTheFirstDigit(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
@@ -36,9 +37,7 @@ func BenchmarkDelete100000(b *testing.B) {
 					acct.Fault(storagetest.On("*").Delay(latency))
 					acct.ResetLog()
 					start := time.Now()
-					if err := way.run(b.Context(), service, "Logins20140731"); err != nil {
-						b.Fatal(err)
-					}
+					assert.NoError(b, way.run(b.Context(), service, "Logins20140731"))
 					took[way.name] += time.Since(start)
 					requests[way.name] = len(acct.Log())
 				}
@@ -58,9 +57,7 @@ func BenchmarkDelete100000(b *testing.B) {
 func fillTable(b *testing.B, service *aztables.ServiceClient, name string, partitions, rows int) {
 	b.Helper()
 	table := notes(b, service.NewClient(name))
-	if err := table.Create(b.Context()); err != nil {
-		b.Fatal(err)
-	}
+	assert.NoError(b, table.Create(b.Context()))
 	for p := range partitions {
 		store(b, table, oldNotes(fmt.Sprintf("user%04d", p), rows)...)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
@@ -53,18 +54,14 @@ func TestBulkRefusesDroppedPeriodsAndCreatesMissingTables(t *testing.T) {
 		now := time.Now()
 		insert(t, s, "a", now)
 		table, _ := s.Table(now)
-		if err := table.Drop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, table.Drop(t.Context()))
 		r, err := s.Bulk(t.Context(), slices.Values([]login{{User: "b", At: now}}), patterns.InsertOp, nil)
 		if !errors.Is(err, highvolumedelete.ErrDropped) || r.Failed != 1 {
 			t.Errorf("while it is being deleted: %+v, %v", r, err)
 		}
 		time.Sleep(time.Minute)
 		insert(t, s, "a", now.Add(1))
-		if err := table.Drop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, table.Drop(t.Context()))
 		time.Sleep(time.Minute)
 		values := []login{{User: "b", At: now}, {User: "b", At: now.Add(-2000 * time.Hour)}}
 		r, err = s.Bulk(t.Context(), slices.Values(values), patterns.InsertOp, nil)

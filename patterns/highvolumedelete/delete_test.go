@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -38,9 +39,7 @@ func store(t testing.TB, table *patterns.Table[note], rows ...note) {
 			}
 		}
 	}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 }
 
 // oldNotes returns n old notes of a partition.
@@ -59,9 +58,7 @@ func left(t testing.TB, table *patterns.Table[note]) []string {
 	t.Helper()
 	var got []string
 	for page, err := range table.Scan(t.Context(), filterAll, "", nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for _, item := range page.Items {
 			got = append(got, item.Key.Partition+"/"+item.Key.Row)
 		}
@@ -133,12 +130,8 @@ func TestDeleteWhereRefusesInvalidArgumentsWithoutARequest(t *testing.T) {
 			}
 		}
 		_, err := table.DeleteWhere(t.Context(), query.PartitionKey.Eq("a"), &patterns.DeleteOptions{Cursor: "x"})
-		if !errors.Is(err, patterns.ErrBadCursor) {
-			t.Errorf("a bad cursor: %v", err)
-		}
-		if _, err := (*patterns.Table[note])(nil).DeleteWhere(t.Context(), old, nil); !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("no table: %v", err)
-		}
+		assert.WantError(t, err, patterns.ErrBadCursor, "a bad cursor")
+		assert.WantError(t, assert.ErrorOf((*patterns.Table[note])(nil).DeleteWhere(t.Context(), old, nil)), patterns.ErrNil, "no table")
 		b.WantRequests(t, nil)
 	})
 }
@@ -151,16 +144,11 @@ func TestDeleteWhereReadsAgainIfRowsAreGoneOrChanged(t *testing.T) {
 			store(t, table, oldNotes("a", 100)...)
 			raced := false
 			options := &patterns.DeleteOptions{IfUnchanged: unchanged}
-			page, err := table.Page(t.Context(), query.PartitionKey.Eq("a"), "", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page := assert.Must(table.Page(t.Context(), query.PartitionKey.Eq("a"), "", nil))(t)
 			race := func() {
 				raced = true
 				for _, i := range []int{3, 50, 99} {
-					if err := table.Delete(t.Context(), page.Items[i].Key, ""); err != nil {
-						t.Error(err)
-					}
+					assert.Equal(t, table.Delete(t.Context(), page.Items[i].Key, ""), nil)
 				}
 				for _, i := range []int{4, 60} {
 					if _, err := table.Upsert(t.Context(), &note{PartitionKey: "a", RowKey: page.Items[i].Key.Row, Old: true, Text: "new"}, patterns.Replace); err != nil {
@@ -185,9 +173,7 @@ func TestDeleteWhereReadsAgainIfRowsAreGoneOrChanged(t *testing.T) {
 				t.Errorf("%+v, left %v", p, rest)
 			}
 			// The first transaction fails, the second deletes the other rows.
-			if p.Transactions != 2 {
-				t.Errorf("%d transactions, want 2", p.Transactions)
-			}
+			assert.Equal(t, p.Transactions, 2, "transactions, want 2")
 		}
 	})
 }
@@ -221,9 +207,7 @@ func TestDeleteWhereCanRunConcurrently(t *testing.T) {
 			})
 		}
 		both.Wait()
-		if n := sums[0].Deleted + sums[1].Deleted; n != 469 {
-			t.Errorf("the two runs deleted %d rows: %+v", n, sums)
-		}
+		assert.Equal(t, sums[0].Deleted+sums[1].Deleted, 469, "the two runs deleted", "rows", sums)
 		want(t, "left", left(t, notes(t, client)))
 	})
 }
@@ -260,7 +244,7 @@ func TestARefusalAfterALostDeletionIsNotCertain(t *testing.T) {
 		b.Fault(storagetest.On("Table.Batch").Nth(1).Times(4).LoseRequest(),
 			storagetest.On("Table.Batch").Nth(5).Times(storagetest.Forever).Status(403, "AuthorizationFailure"))
 		_, err := table.DeleteWhere(t.Context(), old, &patterns.DeleteOptions{Allow: query.TableScan, Parallel: 1})
-		harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+		assert.WantError(t, err, patterns.ErrOutcomeUnknown)
 	})
 }
 
@@ -309,9 +293,7 @@ func TestDeleteWhereStopsWhenItsContextEnds(t *testing.T) {
 				},
 			})
 			cancel()
-			if !errors.Is(err, context.Canceled) {
-				t.Errorf("%+v, %v", p, err)
-			}
+			assert.WantError(t, err, context.Canceled, p)
 			if rest := len(left(t, table)); rest > 1200-p.Deleted {
 				t.Errorf("%d rows are left of %d, %d deleted", rest, 1200, p.Deleted)
 			}
@@ -415,15 +397,10 @@ func TestTheNextDeleteWhereCompletesAnInterruptedOne(t *testing.T) {
 		_, err = table.DeleteWhere(ctx, old, &o)
 		return err
 	}, func(t *testing.T, acct *storagetest.Account) {
-		table, err := open(acct)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := assert.Must(open(acct))(t)
 		o := options
 		o.Cursor = cursor // the last one reported
-		if _, err := table.DeleteWhere(t.Context(), old, &o); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(table.DeleteWhere(t.Context(), old, &o)))
 		want(t, "left", left(t, table), "b/keep")
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
@@ -74,10 +75,7 @@ func TestDropBeforeCanRunConcurrently(t *testing.T) {
 			})
 		}
 		both.Wait()
-		tables, err := s.List(t.Context(), time.Time{}, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tables := assert.Must(s.List(t.Context(), time.Time{}, time.Time{}))(t)
 		want(t, "what is left", names(tables, prefix), "20140808")
 	})
 }
@@ -133,9 +131,7 @@ func TestATableCreatedDuringDropBeforeIsDropped(t *testing.T) {
 			}
 		})
 		synctest.Wait()
-		if _, err := s.DropBefore(t.Context(), day(2), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(s.DropBefore(t.Context(), day(2), nil)))
 		late.Wait()
 		if tables, err := s.List(t.Context(), time.Time{}, time.Time{}); err != nil || len(tables) != 0 {
 			t.Errorf("tables left: %v, %v", tables, err)
@@ -161,13 +157,8 @@ func TestTheNextDropBeforeCompletesAnInterruptedOne(t *testing.T) {
 		_, err = s.DropBefore(ctx, day(4), nil)
 		return err
 	}, func(t *testing.T, acct *storagetest.Account) {
-		s, err := open(acct)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.DropBefore(t.Context(), day(4), nil); err != nil {
-			t.Fatal(err)
-		}
+		s := assert.Must(open(acct))(t)
+		assert.NoError(t, assert.ErrorOf(s.DropBefore(t.Context(), day(4), nil)))
 		want(t, "what is left", read(t, s.Query(t.Context(), time.Time{}, time.Time{}, filterAll, scan(false))), "a 04 00", "a 05 00")
 	})
 }
@@ -182,13 +173,8 @@ func TestAnInterruptedWriteCanBeRepeated(t *testing.T) {
 		return err
 	}
 	storagetest.CrashPoints(t, write, func(t *testing.T, acct *storagetest.Account) {
-		if err := write(t.Context(), acct); err != nil {
-			t.Fatal(err)
-		}
-		s, err := highvolumedelete.New(acct.Tables(), "Logins", highvolumedelete.Day, loginOptions())
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, write(t.Context(), acct))
+		s := assert.Must(highvolumedelete.New(acct.Tables(), "Logins", highvolumedelete.Day, loginOptions()))(t)
 		want(t, "rows", read(t, s.Query(t.Context(), time.Time{}, time.Time{}, filterAll, scan(false))), "a 01 00")
 	})
 }

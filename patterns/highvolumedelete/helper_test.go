@@ -2,11 +2,11 @@ package highvolumedelete_test
 
 import (
 	"iter"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -46,10 +46,7 @@ func newTables(t testing.TB, b *harness.Backend, prefix string, p highvolumedele
 		opts = loginOptions()
 	}
 	opts.Table.Key = loginKey
-	s, err := highvolumedelete.New(b.Service(t), prefix, p, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := assert.Must(highvolumedelete.New(b.Service(t), prefix, p, opts))(t)
 	return s
 }
 
@@ -58,10 +55,7 @@ func day(n int) time.Time { return time.Date(2014, time.August, n, 0, 0, 0, 0, t
 
 func insert(t testing.TB, s *highvolumedelete.Tables[login], user string, at time.Time) patterns.Item[login] {
 	t.Helper()
-	item, err := s.Insert(t.Context(), &login{User: user, At: at})
-	if err != nil {
-		t.Fatal(err)
-	}
+	item := assert.Must(s.Insert(t.Context(), &login{User: user, At: at}))(t)
 	return item
 }
 
@@ -75,9 +69,7 @@ func read(t testing.TB, seq iter.Seq2[patterns.Item[login], error]) []string {
 	t.Helper()
 	var got []string
 	for item, err := range seq {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		got = append(got, label(item))
 	}
 	return got
@@ -89,9 +81,7 @@ func label(item patterns.Item[login]) string {
 
 func want(t testing.TB, what string, got []string, want ...string) {
 	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("%s:\n got %q\nwant %q", what, got, want)
-	}
+	assert.EqualSlices(t, got, want, what)
 }
 
 func names(tables []highvolumedelete.PeriodTable, prefix string) []string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
@@ -30,10 +31,7 @@ func TestACursorIsValidAcrossTablesAndProcesses(t *testing.T) {
 			{"Table.ListTables": 1, "Table.Query": 1},
 		} {
 			b.ResetRequests()
-			p, err := newTables(t, b, prefix, highvolumedelete.Day, nil).Page(t.Context(), day(1), day(9), filterAll, cursor, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := assert.Must(newTables(t, b, prefix, highvolumedelete.Day, nil).Page(t.Context(), day(1), day(9), filterAll, cursor, o))(t)
 			for _, item := range p.Items {
 				got = append(got, label(item))
 			}
@@ -41,9 +39,7 @@ func TestACursorIsValidAcrossTablesAndProcesses(t *testing.T) {
 			b.WantRequests(t, requests)
 		}
 		want(t, "pages", got, "a 01 00", "b 01 00", "c 01 00", "a 02 00", "b 02 00", "c 02 00", "a 03 00", "b 03 00", "c 03 00")
-		if cursor != "" {
-			t.Error("a cursor after the last row")
-		}
+		assert.Equal(t, cursor, "", "a cursor after the last row")
 	})
 }
 
@@ -86,9 +82,7 @@ func TestAPageContainsTheRowsAfterItsCursorAndInItsRange(t *testing.T) {
 						got += d
 					}
 				}
-				if got != model {
-					t.Errorf("%+v after %d rows: days %q, want %q", c, limit, got, model)
-				}
+				assert.Equal(t, got, model, c, "after", limit, "rows: days")
 			}
 		}
 	})
@@ -126,35 +120,22 @@ func TestACursorOfAnotherReadIsRefused(t *testing.T) {
 				return err
 			},
 		} {
-			if err := page(); !errors.Is(err, patterns.ErrBadCursor) {
-				t.Errorf("%s: %v", what, err)
-			}
+			assert.WantError(t, page(), patterns.ErrBadCursor, what)
 		}
 		// The end of the range may change.
-		if _, err := s.Page(t.Context(), day(1), day(10), filterAll, first.Cursor, o); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, assert.ErrorOf(s.Page(t.Context(), day(1), day(10), filterAll, first.Cursor, o)), nil)
 	})
 	// Another account with a table of the same name.
 	a, c := storagetest.New(t), storagetest.New(t)
-	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cred := assert.Must(aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)
 	opts := &aztables.ClientOptions{}
 	opts.Transport = c.Transport()
-	elsewhere, err := aztables.NewServiceClientWithSharedKey("https://"+storagetest.AccountName+".table.core.windows.net", cred, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	elsewhere := assert.Must(aztables.NewServiceClientWithSharedKey("https://"+storagetest.AccountName+".table.core.windows.net", cred, opts))(t)
 	o := scan(false)
 	o.Limit = 1
 	cursor := ""
 	for i, service := range []*aztables.ServiceClient{a.Tables(), elsewhere} {
-		s, err := highvolumedelete.New(service, "Logins", highvolumedelete.Day, loginOptions())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := assert.Must(highvolumedelete.New(service, "Logins", highvolumedelete.Day, loginOptions()))(t)
 		fill(t, s, []int{1, 2}, "a")
 		p, err := s.Page(t.Context(), day(1), day(9), filterAll, cursor, o)
 		if i == 0 && err != nil || i == 1 && !errors.Is(err, patterns.ErrBadCursor) {

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
@@ -33,14 +34,8 @@ func TestNamesContainThePeriodInUTC(t *testing.T) {
 		{highvolumedelete.Week, "9999-12-31T23:59:59Z", "Logins9999W52"},
 		{highvolumedelete.Month, "9999-12-31T23:59:59Z", "Logins999912"},
 	} {
-		s, err := highvolumedelete.New(service, "Logins", c.period, loginOptions())
-		if err != nil {
-			t.Fatal(err)
-		}
-		at, err := time.Parse(time.RFC3339, c.at)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := assert.Must(highvolumedelete.New(service, "Logins", c.period, loginOptions()))(t)
+		at := assert.Must(time.Parse(time.RFC3339, c.at))(t)
 		if got, err := s.Name(at); got != c.want || err != nil {
 			t.Errorf("%v of %s: %s, %v, want %s", c.period, c.at, got, err, c.want)
 		}
@@ -60,17 +55,12 @@ func TestTablesExistForTheYears2To9999(t *testing.T) {
 		{highvolumedelete.Week, "0002W01", "9999W52"},
 		{highvolumedelete.Month, "000201", "999912"},
 	} {
-		s, err := highvolumedelete.New(service, "Logins", c.period, loginOptions())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := assert.Must(highvolumedelete.New(service, "Logins", c.period, loginOptions()))(t)
 		for _, edge := range []struct {
 			at   time.Time
 			want string
 		}{{first, c.first}, {last, c.last}} {
-			if _, err := s.Open(t.Context(), edge.at); err != nil {
-				t.Errorf("%v: %v", c.period, err)
-			}
+			assert.Equal(t, assert.ErrorOf(s.Open(t.Context(), edge.at)), nil, c.period)
 			tables, err := s.List(t.Context(), edge.at, edge.at.Add(1))
 			if err != nil || len(tables) != 1 || tables[0].Name != "Logins"+edge.want {
 				t.Errorf("%v: %v, %v, want %s", c.period, tables, err, edge.want)
@@ -80,9 +70,7 @@ func TestTablesExistForTheYears2To9999(t *testing.T) {
 			if name, err := s.Name(at); !errors.Is(err, patterns.ErrBadKey) {
 				t.Errorf("%v of %v: %s, %v", c.period, at, name, err)
 			}
-			if _, err := s.DropBefore(t.Context(), at, nil); !errors.Is(err, patterns.ErrBadKey) {
-				t.Errorf("%v, drop before %v: %v", c.period, at, err)
-			}
+			assert.WantError(t, assert.ErrorOf(s.DropBefore(t.Context(), at, nil)), patterns.ErrBadKey, c.period, "drop before", at)
 		}
 	}
 	s, err := highvolumedelete.New(service, "Logins", highvolumedelete.Day, loginOptions())
@@ -109,10 +97,7 @@ func TestPeriodsDivideTime(t *testing.T) {
 		if !p.Start(start).Equal(start) || !p.Start(end).Equal(end) || !p.Start(end.Add(-1)).Equal(start) {
 			t.Fatalf("%v to %v is not a period", start, end)
 		}
-		s, err := highvolumedelete.New(service, "Logins", p, loginOptions())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := assert.Must(highvolumedelete.New(service, "Logins", p, loginOptions()))(t)
 		na, erra := s.Name(a)
 		nb, errb := s.Name(b)
 		if erra != nil || errb != nil || len(na) != len(nb) {
@@ -130,18 +115,14 @@ func TestNewRefusesInvalidArguments(t *testing.T) {
 	long := strings.Repeat("a", 55)
 	refused := func(what string, err, want error) {
 		t.Helper()
-		if !errors.Is(err, want) {
-			t.Errorf("%s: %v", what, err)
-		}
+		assert.WantError(t, err, want, what)
 	}
 	for _, prefix := range []string{"", "1a", "a-b", "a_", "aé", "Logins1", "$Metrics", long + "a", "a b"} {
 		_, err := highvolumedelete.New(service, prefix, highvolumedelete.Day, loginOptions())
 		refused(prefix, err, highvolumedelete.ErrBadName)
 	}
 	for _, prefix := range []string{"a", "A1b", long} {
-		if _, err := highvolumedelete.New(service, prefix, highvolumedelete.Day, loginOptions()); err != nil {
-			t.Errorf("%s: %v", prefix, err)
-		}
+		assert.Equal(t, assert.ErrorOf(highvolumedelete.New(service, prefix, highvolumedelete.Day, loginOptions())), nil, prefix)
 	}
 	for _, p := range []highvolumedelete.Period{0, -1, 5} {
 		_, err := highvolumedelete.New(service, "Logins", p, loginOptions())
@@ -161,7 +142,5 @@ func TestNewRefusesInvalidArguments(t *testing.T) {
 		PartitionKey, RowKey string
 		At                   time.Time
 	}
-	if _, err := highvolumedelete.New[keyed](service, "Logins", highvolumedelete.Day, nil); err != nil {
-		t.Errorf("a type that needs no options: %v", err)
-	}
+	assert.Equal(t, assert.ErrorOf(highvolumedelete.New[keyed](service, "Logins", highvolumedelete.Day, nil)), nil, "a type that needs no options")
 }

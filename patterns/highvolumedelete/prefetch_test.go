@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
@@ -36,9 +37,7 @@ func TestAQueryWithALimitReadsFewTables(t *testing.T) {
 			o := scan(true)
 			o.Limit = c.limit
 			got := read(t, s.Query(t.Context(), day(1), day(31), c.f, o))
-			if len(got) != c.rows {
-				t.Errorf("%s: %q", c.what, got)
-			}
+			assert.Equal(t, len(got), c.rows, c.what, got)
 			b.WantRequests(t, map[string]int{"Table.ListTables": 1, "Table.Query": c.requests})
 		}
 	})
@@ -90,12 +89,8 @@ func TestParallelLimitsThePrefetch(t *testing.T) {
 				o := scan(false)
 				o.Parallel = parallel
 				start := time.Now()
-				if n := len(read(t, s.Query(t.Context(), day(1), day(9), filterAll, o))); n != 8 {
-					t.Errorf("%d rows", n)
-				}
-				if d := time.Since(start); d != took {
-					t.Errorf("parallel %d: %v, want %v", parallel, d, took)
-				}
+				assert.Equal(t, len(read(t, s.Query(t.Context(), day(1), day(9), filterAll, o))), 8, "rows")
+				assert.Equal(t, time.Since(start), took, "parallel", parallel)
 			})
 		}
 	})
@@ -116,10 +111,7 @@ func TestAPageNeverContainsMoreThanItsLimit(t *testing.T) {
 		cursor, pages := "", 0
 		var got []string
 		for ; pages == 0 || cursor != "" && pages < 4; pages++ {
-			p, err := s.Page(t.Context(), day(1), day(9), query.PartitionKey.Eq("a"), cursor, o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := assert.Must(s.Page(t.Context(), day(1), day(9), query.PartitionKey.Eq("a"), cursor, o))(t)
 			if len(p.Items) > o.Limit {
 				t.Errorf("page %d contains %d rows", pages, len(p.Items))
 			}

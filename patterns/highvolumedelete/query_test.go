@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
@@ -75,10 +76,7 @@ func TestTablesOutsideTheSetAreIgnored(t *testing.T) {
 		for _, stamp := range []string{"", "20140832", "2014083", "20140802x", "2014W54", "y20140802", "00000101", "00010101"} {
 			b.NamedTable(t, prefix+stamp)
 		}
-		tables, err := days.List(t.Context(), time.Time{}, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tables := assert.Must(days.List(t.Context(), time.Time{}, time.Time{}))(t)
 		want(t, "days", names(tables, prefix), "20140802")
 		r, err := days.DropBefore(t.Context(), day(30), nil)
 		if err != nil || r.Found != 1 || r.Dropped != 1 {
@@ -209,9 +207,7 @@ func TestEmptyAndShortPagesHideNoRow(t *testing.T) {
 		b.Fault(storagetest.On("Table.Query").EmptyPage(), storagetest.On("Table.Query").ShortPage(2), storagetest.On("Table.ListTables").EmptyPage())
 		want(t, "query", read(t, s.Query(t.Context(), day(1), day(9), filterAll, scan(true))), all...)
 		b.ClearFaults()
-		if len(all) != 9 {
-			t.Errorf("%d rows", len(all))
-		}
+		assert.Equal(t, len(all), 9, "rows")
 	})
 }
 
@@ -224,13 +220,9 @@ func TestTablesDroppedDuringAReadAreEmpty(t *testing.T) {
 		o.Parallel, o.PageSize = 1, 2
 		var got []string
 		for item, err := range s.Query(t.Context(), day(1), day(9), filterAll, o) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			if len(got) == 0 { // while the fourth is read
-				if _, err := s.DropBefore(t.Context(), day(3), nil); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, assert.ErrorOf(s.DropBefore(t.Context(), day(3), nil)))
 			}
 			got = append(got, label(item))
 		}
@@ -238,17 +230,10 @@ func TestTablesDroppedDuringAReadAreEmpty(t *testing.T) {
 
 		// Drop the table of a cursor.
 		o.Limit = 1
-		p, err := s.Page(t.Context(), day(1), day(9), filterAll, "", o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := assert.Must(s.Page(t.Context(), day(1), day(9), filterAll, "", o))(t)
 		fourth, err := s.Table(day(4))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := fourth.Drop(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
+		assert.NoError(t, fourth.Drop(t.Context()))
 		if p, err = s.Page(t.Context(), day(1), day(9), filterAll, p.Cursor, o); err != nil || len(p.Items) != 1 || label(p.Items[0]) != "a 03 00" {
 			t.Errorf("%v, %v", p, err)
 		}

@@ -6,7 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -18,11 +18,9 @@ func TestKeepIsMeasuredByTheClockOfTheService(t *testing.T) {
 			acct := storagetest.Start(&storagetest.Options{ClockSkew: skew})
 			opts := loginOptions()
 			opts.Keep = 24 * time.Hour
-			s := harness.Must(highvolumedelete.New(acct.Tables(), "Logins", highvolumedelete.Day, opts))(t)
+			s := assert.Must(highvolumedelete.New(acct.Tables(), "Logins", highvolumedelete.Day, opts))(t)
 			service := time.Now().Add(skew)
-			if _, err := s.Insert(t.Context(), &login{User: "a", At: service}); err != nil {
-				t.Errorf("skew %v: an event of now: %v", skew, err)
-			}
+			assert.Equal(t, assert.ErrorOf(s.Insert(t.Context(), &login{User: "a", At: service})), nil, "skew", skew, "an event of now")
 			if _, err := s.Insert(t.Context(), &login{User: "a", At: service.Add(-48 * time.Hour)}); !errors.Is(err, highvolumedelete.ErrDropped) {
 				t.Errorf("skew %v: an event of a period that ended longer than Keep ago: %v", skew, err)
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -30,10 +31,7 @@ func TestAnEventIsStoredInTheTableOfItsTime(t *testing.T) {
 		insert(t, again, "kenk", day(3))
 		b.WantRequests(t, map[string]int{"Table.Insert": 1})
 
-		tables, err := s.List(t.Context(), time.Time{}, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		tables := assert.Must(s.List(t.Context(), time.Time{}, time.Time{}))(t)
 		want(t, "tables", names(tables, prefix), "20140802", "20140803")
 		if !tables[0].From.Equal(day(2)) || !tables[0].To.Equal(day(3)) {
 			t.Errorf("the first is %v", tables[0])
@@ -42,15 +40,9 @@ func TestAnEventIsStoredInTheTableOfItsTime(t *testing.T) {
 		if err != nil || !item.Value.At.Equal(time.Date(2014, 8, 2, 7, 30, 0, 0, time.UTC)) {
 			t.Errorf("got %v, %v", item.Value, err)
 		}
-		if _, err := s.Get(t.Context(), day(9), item.Key); !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("of a period without a table: %v", err)
-		}
-		if _, err := s.Insert(t.Context(), &login{User: "junc", At: day(3)}); !errors.Is(err, patterns.ErrExists) {
-			t.Errorf("a second time: %v", err)
-		}
-		if _, err := s.Upsert(t.Context(), &login{User: "junc", At: day(3), Address: "::1"}, patterns.Replace); err != nil {
-			t.Error(err)
-		}
+		assert.WantError(t, assert.ErrorOf(s.Get(t.Context(), day(9), item.Key)), patterns.ErrNotFound, "of a period without a table")
+		assert.WantError(t, assert.ErrorOf(s.Insert(t.Context(), &login{User: "junc", At: day(3)})), patterns.ErrExists, "a second time")
+		assert.Equal(t, assert.ErrorOf(s.Upsert(t.Context(), &login{User: "junc", At: day(3), Address: "::1"}, patterns.Replace)), nil)
 	})
 }
 
@@ -68,20 +60,12 @@ func TestInvalidValuesAreRefusedWithoutARequest(t *testing.T) {
 			"a bad key":       {&login{User: "a/b", At: day(1)}, patterns.ErrBadKey},
 			"a large address": {&login{User: "a", At: day(1), Address: string(make([]byte, 1<<17))}, patterns.ErrTooLarge},
 		} {
-			if _, err := s.Insert(t.Context(), c.value); !errors.Is(err, c.want) {
-				t.Errorf("%s: %v", what, err)
-			}
+			assert.WantError(t, assert.ErrorOf(s.Insert(t.Context(), c.value)), c.want, what)
 		}
 		far := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
-		if _, err := s.Open(t.Context(), far); !errors.Is(err, patterns.ErrBadKey) {
-			t.Errorf("open: %v", err)
-		}
-		if _, err := s.DropBefore(t.Context(), time.Time{}, nil); !errors.Is(err, patterns.ErrBadKey) {
-			t.Errorf("drop before the zero time: %v", err)
-		}
-		if _, err := s.DropBefore(t.Context(), far, nil); !errors.Is(err, patterns.ErrBadKey) {
-			t.Errorf("drop before the year 10000: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(s.Open(t.Context(), far)), patterns.ErrBadKey, "open")
+		assert.WantError(t, assert.ErrorOf(s.DropBefore(t.Context(), time.Time{}, nil)), patterns.ErrBadKey, "drop before the zero time")
+		assert.WantError(t, assert.ErrorOf(s.DropBefore(t.Context(), far, nil)), patterns.ErrBadKey, "drop before the year 10000")
 		b.WantRequests(t, nil)
 	})
 }
@@ -92,15 +76,11 @@ func TestConcurrentWritersCreateATableOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 20 {
 			all.Go(func() {
-				if _, err := s.Insert(t.Context(), &login{User: "u", At: day(1).Add(time.Duration(i))}); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, assert.ErrorOf(s.Insert(t.Context(), &login{User: "u", At: day(1).Add(time.Duration(i))})), nil)
 			})
 		}
 		all.Wait()
-		if n := b.Requests().Count("Table.CreateTable"); n != 1 {
-			t.Errorf("%d requests to create it", n)
-		}
+		assert.Equal(t, b.Requests().Count("Table.CreateTable"), 1, "requests to create it")
 	})
 }
 
@@ -108,13 +88,9 @@ func TestPrepareCreatesFutureTables(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		prefix := uniquePrefix()
 		s := newTables(t, b, prefix, highvolumedelete.Month, nil)
-		if err := s.Prepare(t.Context(), 5); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, s.Prepare(t.Context(), 5))
 		b.WantRequests(t, map[string]int{"Table.CreateTable": 6})
-		if err := s.Prepare(t.Context(), 5); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, s.Prepare(t.Context(), 5))
 		b.WantRequests(t, nil)
 		if err := newTables(t, b, prefix, highvolumedelete.Month, nil).Prepare(t.Context(), 0); err != nil {
 			t.Fatal(err) // it exists
@@ -157,12 +133,12 @@ func TestOnlyAStampShowsThatALostInsertWasApplied(t *testing.T) {
 			s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, &highvolumedelete.Options[login]{Table: patterns.TableOptions[login]{StampWrites: stamped}})
 			insert(t, s, "first", day(1)) // creates the table
 			for op, write := range map[string]func() error{
-				"Table.Insert": func() error { return harness.ErrorOf(s.Insert(t.Context(), &login{User: "donh", At: day(1)})) },
+				"Table.Insert": func() error { return assert.ErrorOf(s.Insert(t.Context(), &login{User: "donh", At: day(1)})) },
 				"Table.Batch": func() error {
 					events := []login{{User: "junc", At: day(1)}, {User: "junc", At: day(1).Add(time.Hour)}}
 					report, err := s.Bulk(t.Context(), slices.Values(events), patterns.InsertOp[login], nil)
 					for _, f := range report.Failures {
-						harness.WantError(t, f.Err, patterns.ErrOutcomeUnknown)
+						assert.WantError(t, f.Err, patterns.ErrOutcomeUnknown)
 					}
 					if !stamped && len(report.Failures) != 2 {
 						t.Errorf("report %+v", report)
@@ -187,13 +163,8 @@ func TestAMissingTableIsCreatedAgainUnlessItWasDropped(t *testing.T) {
 		kept := newTables(t, b, "Kept", highvolumedelete.Day, &highvolumedelete.Options[login]{Keep: 100 * time.Hour})
 		free := newTables(t, b, "Free", highvolumedelete.Day, nil)
 		vanish := func(s *highvolumedelete.Tables[login], at time.Time) {
-			table, err := s.Table(at)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := table.Drop(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			table := assert.Must(s.Table(at))(t)
+			assert.NoError(t, table.Drop(t.Context()))
 		}
 		for _, s := range []*highvolumedelete.Tables[login]{kept, free} {
 			for _, at := range []time.Time{past, now} {
@@ -212,13 +183,9 @@ func TestAMissingTableIsCreatedAgainUnlessItWasDropped(t *testing.T) {
 		}
 		time.Sleep(time.Minute)
 		for _, s := range []*highvolumedelete.Tables[login]{kept, free} {
-			if _, err := s.Insert(t.Context(), &login{User: "b", At: now}); err != nil {
-				t.Errorf("the current table: %v", err)
-			}
+			assert.Equal(t, assert.ErrorOf(s.Insert(t.Context(), &login{User: "b", At: now})), nil, "the current table")
 		}
-		if _, err := kept.Insert(t.Context(), &login{User: "b", At: past}); err != nil {
-			t.Errorf("a table that must be kept: %v", err)
-		}
+		assert.Equal(t, assert.ErrorOf(kept.Insert(t.Context(), &login{User: "b", At: past})), nil, "a table that must be kept")
 		b.ResetRequests()
 		for range 2 {
 			_, err := free.Insert(t.Context(), &login{User: "b", At: past})
@@ -244,9 +211,7 @@ func TestKeepRefusesLateWritesInEveryProcess(t *testing.T) {
 		if !errors.As(err, &dropped) || !dropped.Limit.Equal(limit) || !dropped.To.Equal(limit) || dropped.Table == "" {
 			t.Errorf("got %v", err)
 		}
-		if _, err := s.Open(t.Context(), limit.Add(-1)); !errors.Is(err, highvolumedelete.ErrDropped) {
-			t.Errorf("open: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(s.Open(t.Context(), limit.Add(-1))), highvolumedelete.ErrDropped, "open")
 		b.WantRequests(t, map[string]int{"Table.Get": 1}) // for the time of the service
 		insert(t, s, "a", limit)
 	})
@@ -260,9 +225,7 @@ func TestTheOldestOfTooManyTableStatesIsForgotten(t *testing.T) {
 		hour := func(n int) time.Time { return day(1).Add(time.Duration(n) * time.Hour) }
 		open := func(what string, n, requests int) {
 			t.Helper()
-			if _, err := s.Open(t.Context(), hour(n)); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(s.Open(t.Context(), hour(n))))
 			b.WantRequests(t, map[string]int{"Table.CreateTable": requests})
 		}
 		for n := range known {
@@ -289,7 +252,7 @@ func TestAnInsertThatMayStillArriveIsNotReportedAsRefused(t *testing.T) {
 				s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 				b.Fault(storagetest.On("Table.Insert").Nth(1).LoseRequest(), creation)
 				_, err := s.Insert(t.Context(), &login{User: "donh", At: day(1)})
-				harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+				assert.WantError(t, err, patterns.ErrOutcomeUnknown)
 			})
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -24,10 +25,10 @@ func TestErrorsOfListBlobsNameTheOperation(t *testing.T) {
 			pending = nil
 			p := harness.NewPerson(name)
 			_, err := store.Insert(t.Context(), &p)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			return pending
 		}
-		harness.NoError(t, insert("Ann"))
+		assert.NoError(t, insert("Ann"))
 		b.Fault(storagetest.On("Blob.Put").Status(412, "ConditionNotMet"))
 		wantOp(t, insert("Bob"), "update list blob", patterns.ErrConflict)
 		b.ClearFaults()
@@ -35,11 +36,11 @@ func TestErrorsOfListBlobsNameTheOperation(t *testing.T) {
 		wantOp(t, insert("Cid"), "put list blob", nil)
 		b.ClearFaults()
 		_, err := blobs.NewBlockBlobClient("names/Ann.json").UploadBuffer(t.Context(), []byte("{}"), nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		_, err = reader.Get(t.Context(), "", "Ann")
 		wantOp(t, err, "get list blob", patterns.ErrBadReply)
 		_, err = blobs.NewBlockBlobClient("names/Ann.json").UploadBuffer(t.Context(), make([]byte, 17<<20), nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		_, err = reader.Get(t.Context(), "", "Ann")
 		wantOp(t, err, "get list blob", patterns.ErrTooLarge)
 	})

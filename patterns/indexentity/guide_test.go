@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -43,7 +43,7 @@ func figure15(t testing.TB, adopt patterns.Adopt) *indexentity.Index[person] {
 func put(t testing.TB, c *aztables.Client, row string) {
 	t.Helper()
 	_, err := c.UpsertEntity(t.Context(), []byte(row), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace})
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 }
 
 // byHand returns all rows without Timestamp, ETag and the list of views of a primary.
@@ -52,7 +52,7 @@ func byHand(t testing.TB, c *aztables.Client) map[string]map[string]any {
 	rows := map[string]map[string]any{}
 	for _, body := range harness.Rows(t, c) {
 		var row map[string]any
-		harness.NoError(t, json.Unmarshal(body, &row))
+		assert.NoError(t, json.Unmarshal(body, &row))
 		key := row["PartitionKey"].(string) + "/" + row["RowKey"].(string)
 		maps.DeleteFunc(row, func(name string, _ any) bool {
 			return strings.Contains(name, "odata.") || name == "Timestamp" || name == "PartitionKey" || name == "RowKey" || name == "azp_views"
@@ -64,9 +64,7 @@ func byHand(t testing.TB, c *aztables.Client) map[string]map[string]any {
 
 func wantList(t testing.TB, c *aztables.Client, key string, want map[string]any) {
 	t.Helper()
-	if got := byHand(t, c)[key]; !maps.Equal(got, want) {
-		t.Errorf("the list %s: got %v, want %v", key, got, want)
-	}
+	assert.EqualMaps(t, byHand(t, c)[key], want, "the list", key)
 }
 
 func personStore(t testing.TB, c *aztables.Client, index *indexentity.Index[person]) (*patterns.Store[person], *indexentity.Reader[person]) {
@@ -98,31 +96,25 @@ func TestTheListsOfTheGuideAreReadAndChangedInTheirLayout(t *testing.T) {
 				wantMembers := func(value string, want ...string) {
 					t.Helper()
 					got, err := r.Get(ctx, "Sales", value)
-					harness.NoError(t, err)
+					assert.NoError(t, err)
 					var ids []string
 					for _, k := range got {
 						ids = append(ids, k.Row)
-						if k.Partition != "Sales" {
-							t.Errorf("a member in partition %q", k.Partition)
-						}
+						assert.Equal(t, k.Partition, "Sales", "a member in partition")
 					}
-					if !slices.Equal(ids, want) {
-						t.Errorf("%s: got %v, want %v", value, ids, want)
-					}
+					assert.EqualSlices(t, ids, want, value)
 				}
 				wantMembers("Jones", "000152", "000231")
 				_, err := store.Insert(ctx, &person{"Sales", "000300", "Jones"})
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				wantMembers("Jones", "000152", "000231", "000300")
 				wantList(t, client, l.list+"Jones", map[string]any{l.property: l.id + "000152," + l.id + "000231," + l.id + "000300"})
 				_, err = store.Update(ctx, keys.Key{Partition: "Sales", Row: "000231"}, func(p *person) error { p.LastName = "Kwok"; return nil })
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				wantList(t, client, l.list+"Jones", map[string]any{l.property: l.id + "000152," + l.id + "000300"})
 				wantList(t, client, l.list+"Kwok", map[string]any{l.property: l.id + "000231"})
-				if n := len(harness.All(t, r.Query(ctx, "Sales", "Kwok", nil))); n != 1 {
-					t.Errorf("%d entities", n)
-				}
-				harness.NoError(t, store.Delete(ctx, keys.Key{Partition: "Sales", Row: "000231"}))
+				assert.Equal(t, len(assert.All(t, r.Query(ctx, "Sales", "Kwok", nil))), 1, "entities")
+				assert.NoError(t, store.Delete(ctx, keys.Key{Partition: "Sales", Row: "000231"}))
 				wantList(t, client, l.list+"Kwok", nil)
 				if _, err := store.Update(ctx, keys.Key{Partition: pk, Row: "Jones"}, func(p *person) error { p.LastName = "x"; return nil }); !errors.Is(err, patterns.ErrBadKey) {
 					t.Errorf("a list is not an entity: %v", err)
@@ -151,7 +143,7 @@ func TestOnlyAListBecomesAList(t *testing.T) {
 				t.Errorf("%v: %v", adopt, err)
 			}
 			_, err = store.Put(ctx, &person{"Sales", "000401", "Jones"})
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			wantList(t, client, "Sales/lastname_Jones", map[string]any{"Members": `["000152","000401"]`, "azp_view": "lastname"})
 			wantList(t, client, "Sales/lastname_Kwok", map[string]any{"Members": `["000152"]`, "Captain": "Don"})
 		}
@@ -163,7 +155,7 @@ func TestAnEntityAndAListOfTheGuideDoNotShareARow(t *testing.T) {
 		ctx, client := t.Context(), b.Table(t)
 		store, _ := personStore(t, client, figure14(t, patterns.AdoptEqual))
 		_, err := store.Insert(ctx, &person{"Sales", "Jones", "Lee"})
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		var d *patterns.DuplicateError
 		if _, err := store.Insert(ctx, &person{"Sales", "000152", "Jones"}); !errors.As(err, &d) || d.View != "lastname" {
 			t.Errorf("got %v", err)
@@ -181,21 +173,17 @@ func TestAStoreReadsNoPlainListAsAPrimary(t *testing.T) {
 		s := harness.NewStore(t, client, &patterns.StoreOptions[person]{Views: []patterns.View[person]{figure14(t, patterns.AdoptEqual)}})
 		put(t, client, `{"PartitionKey":"Sales","RowKey":"000152","LastName":"Jones"}`)
 		put(t, client, `{"PartitionKey":"Sales","RowKey":"Jones","EmployeeIDs":"000152"}`)
-		harness.Must(s.Insert(ctx, &person{PartitionKey: "Sales", RowKey: "000153", LastName: "Smith"}))(t)
+		assert.Must(s.Insert(ctx, &person{PartitionKey: "Sales", RowKey: "000153", LastName: "Smith"}))(t)
 		for what, opts := range map[string]*patterns.QueryOptions{"whole": nil, "selected": {Select: []string{"LastName"}}} {
 			var got []string
 			for item, err := range s.Query(ctx, query.PartitionKey.Eq("Sales"), opts) {
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				got = append(got, item.Key.Row+item.Value.LastName)
 			}
-			if strings.Join(got, " ") != "000152Jones 000153Smith" {
-				t.Errorf("%s: %v", what, got)
-			}
+			assert.Equal(t, strings.Join(got, " "), "000152Jones 000153Smith", what, got)
 		}
 		for _, row := range []string{"Jones", "Smith"} {
-			if _, err := s.Get(ctx, keys.Key{Partition: "Sales", Row: row}); !errors.Is(err, patterns.ErrBadKey) {
-				t.Error(err)
-			}
+			assert.WantError(t, assert.ErrorOf(s.Get(ctx, keys.Key{Partition: "Sales", Row: row})), patterns.ErrBadKey)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -15,7 +16,7 @@ func TestALateWriteOfAListIsCorrected(t *testing.T) {
 		t.Run(home, func(t *testing.T) {
 			harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 				w, err := newWorld(b.Table(t), b.Table(t), b.Container(t), home, &harness.OutboxQueue{})
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				operation := "Table.Insert"
 				if home == "blob" {
 					operation = "Blob.Put"
@@ -23,17 +24,15 @@ func TestALateWriteOfAListIsCorrected(t *testing.T) {
 				b.Fault(storagetest.On(operation).Nth(1).LateRequest(time.Minute, time.Minute))
 				w.hire(t, "1", "Jones")
 				w.want(t, "Jones", "1")
-				harness.NoError(t, w.store.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "1"}))
+				assert.NoError(t, w.store.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "1"}))
 				time.Sleep(5 * time.Minute)
 				for range 100 {
 					if ok, err := w.messages.WorkOne(t.Context(), w.store, time.Minute); err != nil || !ok {
-						harness.NoError(t, err)
+						assert.NoError(t, err)
 						time.Sleep(10 * time.Minute)
 					}
 				}
-				if n := w.messages.Len(); n != 0 {
-					t.Errorf("%d messages remain", n)
-				}
+				assert.Equal(t, w.messages.Len(), 0, "messages remain")
 				w.want(t, "Jones")
 			})
 		})

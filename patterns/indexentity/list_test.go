@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -25,9 +26,7 @@ func TestListsAreStoredAsDocumented(t *testing.T) {
 	}{{list{local: true}, `["000152","000231","O'Neil \"x\""]`}, {list{}, `["Sales/000152","Sales/000231","Sales/O'Neil \"x\""]`}} {
 		row := map[string]any{}
 		for _, m := range []string{"000231", `O'Neil "x"`, "000152", "000231"} {
-			if _, err := c.list.Add(row, member(m)); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(c.list.Add(row, member(m))))
 		}
 		if len(row) != 1 || row["Members"] != c.want {
 			t.Errorf("got %v, want %s", row, c.want)
@@ -80,9 +79,7 @@ func TestALongListUsesSeveralPropertiesAndShrinksAgain(t *testing.T) {
 	for i := range 20_000 {
 		members = append(members, fmt.Sprintf("%06d", i))
 	}
-	if err := l.write(row, members); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, l.write(row, members))
 	if len(row) != 6 { // 9 units a member, 32,768 a property
 		t.Errorf("%d properties", len(row))
 	}
@@ -118,24 +115,17 @@ func TestMembersAreInTheOrderOfKeys(t *testing.T) {
 	l, row := list{}, map[string]any{}
 	want := []keys.Key{{Partition: "A", Row: "1"}, {Partition: "A", Row: "2"}, {Partition: "A B", Row: "1"}, {Partition: "A-", Row: "1"}}
 	for _, i := range []int{2, 0, 3, 1, 2} {
-		if _, err := l.Add(row, want[i]); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(l.Add(row, want[i])))
 	}
 	// In the order of texts, and in two properties, as another program may store it.
 	other := map[string]any{"Members": `["A B/1","A-/1"]`, "Members02": `["A-/1","A/1","A/2"]`}
 	for _, row := range []map[string]any{row, other} {
-		members, err := l.read(row)
-		if err != nil {
-			t.Fatal(err)
-		}
+		members := assert.Must(l.read(row))(t)
 		var got []keys.Key
 		for _, m := range members {
 			got = append(got, l.key(m, ""))
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("got %v, want %v", got, want)
-		}
+		assert.EqualSlices(t, got, want)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -38,10 +39,8 @@ func TestEntitiesAreReadConcurrentlyWithinBounds(t *testing.T) {
 			acct := storagetest.New(t)
 			index := indexentity.Intra("lastname", lastName, nil)
 			table := harness.NewTable[employee](t, acct.Tables().NewClient("Staff"), nil)
-			if err := table.Create(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			store := harness.Must(patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}}))(t)
+			assert.NoError(t, table.Create(t.Context()))
+			store := assert.Must(patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}}))(t)
 			for i := range 20 {
 				if _, err := store.Insert(t.Context(), &employee{Department: "Sales", ID: fmt.Sprintf("%02d", i), LastName: "Jones"}); err != nil {
 					t.Fatal(err)
@@ -70,31 +69,20 @@ func TestMembersThatWereDeletedOrHaveChangedAreLeftOut(t *testing.T) {
 		w.hire(t, "3", "Jones")
 		// Without the store: the list is out of date.
 		table := w.store.Table()
-		if err := table.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "1"}, ""); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := table.Upsert(t.Context(), &employee{Department: "Sales", ID: "2", LastName: "Smith"}, patterns.Replace); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, table.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "1"}, ""))
+		assert.NoError(t, assert.ErrorOf(table.Upsert(t.Context(), &employee{Department: "Sales", ID: "2", LastName: "Smith"}, patterns.Replace)))
 		var got []string
 		for item, err := range w.index.Query(t.Context(), "Sales", "Jones", nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			got = append(got, item.Key.Row)
 		}
-		if !slices.Equal(got, []string{"3"}) {
-			t.Errorf("got %q", got)
-		}
+		assert.EqualSlices(t, got, []string{"3"})
 	})
 }
 
 func TestAReaderNeedsAStoreThatHasItsIndex(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		w, err := newWorld(b.Table(t), nil, nil, "same partition", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := assert.Must(newWorld(b.Table(t), nil, nil, "same partition", nil))(t)
 		other := indexentity.Intra("lastname", lastName, nil)
 		if _, err := other.On(w.store).Get(t.Context(), "Sales", "Jones"); !errors.Is(err, patterns.ErrBadView) || !strings.Contains(err.Error(), `"lastname"`) {
 			t.Errorf("another index of the same name: %v", err)
@@ -110,18 +98,14 @@ func TestQueriesStopAtTheirLimit(t *testing.T) {
 		b.ResetRequests()
 		n := 0
 		for _, err := range w.index.Query(t.Context(), "Sales", "Jones", &indexentity.QueryOptions{Limit: 2}) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			n++
 		}
 		if requests := len(b.Requests()); n != 2 || requests > 1+2+2 { // two may be read ahead
 			t.Errorf("%d entities with %d requests", n, requests)
 		}
 		for _, err := range w.index.Query(t.Context(), "Sales", "Jones", &indexentity.QueryOptions{Limit: -1}) {
-			if !errors.Is(err, patterns.ErrBadOption) {
-				t.Errorf("a negative limit: %v", err)
-			}
+			assert.WantError(t, err, patterns.ErrBadOption, "a negative limit")
 		}
 	})
 }
@@ -157,9 +141,7 @@ func TestPagesContinueAtTheirCursor(t *testing.T) {
 		}
 
 		// The last entity of the page is deleted, and a new one precedes it.
-		if err := w.store.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "1"}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, w.store.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "1"}))
 		w.hire(t, "00", "Jones")
 		if p, err := page("Jones", first.Cursor); err != nil || len(p.Items) != 2 || p.Items[0].Key.Row != "2" {
 			t.Errorf("after changes: %+v, %v", p, err)
@@ -168,9 +150,7 @@ func TestPagesContinueAtTheirCursor(t *testing.T) {
 			"a damaged cursor":        {"Jones", first.Cursor + "x"},
 			"a cursor of other names": {"Kwok", first.Cursor},
 		} {
-			if _, err := page(c.name, c.cursor); !errors.Is(err, patterns.ErrBadCursor) {
-				t.Errorf("%s: %v", what, err)
-			}
+			assert.WantError(t, assert.ErrorOf(page(c.name, c.cursor)), patterns.ErrBadCursor, what)
 		}
 		if p, err := page("Nemo", ""); err != nil || p.Cursor != "" || len(p.Items) != 0 {
 			t.Errorf("a missing list: %+v, %v", p, err)
@@ -184,21 +164,13 @@ func TestACursorOfAnotherTableIsRefused(t *testing.T) {
 			var cursors []string
 			var worlds []*world
 			for range 2 {
-				w, err := newWorld(b.Table(t), b.Table(t), b.Container(t), home, &harness.OutboxQueue{})
-				if err != nil {
-					t.Fatal(err)
-				}
+				w := assert.Must(newWorld(b.Table(t), b.Table(t), b.Container(t), home, &harness.OutboxQueue{}))(t)
 				w.hire(t, "1", "Jones")
 				w.hire(t, "2", "Jones")
-				p, err := w.index.Page(t.Context(), "Sales", "Jones", "", &indexentity.QueryOptions{Limit: 1})
-				if err != nil {
-					t.Fatal(err)
-				}
+				p := assert.Must(w.index.Page(t.Context(), "Sales", "Jones", "", &indexentity.QueryOptions{Limit: 1}))(t)
 				cursors, worlds = append(cursors, p.Cursor), append(worlds, w)
 			}
-			if _, err := worlds[0].index.Page(t.Context(), "Sales", "Jones", cursors[1], nil); !errors.Is(err, patterns.ErrBadCursor) {
-				t.Errorf("%s: %v", home, err)
-			}
+			assert.WantError(t, assert.ErrorOf(worlds[0].index.Page(t.Context(), "Sales", "Jones", cursors[1], nil)), patterns.ErrBadCursor, home)
 		}
 	})
 }
@@ -225,18 +197,12 @@ func TestFailedRequestsForABlobAreErrorsOfTheLibrary(t *testing.T) {
 		b.ClearFaults()
 
 		b.Fault(storagetest.On("Blob.Put").LoseRequest())
-		if _, err := store.Insert(t.Context(), &employee{Department: "Sales", ID: "1", LastName: "Jones"}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(store.Insert(t.Context(), &employee{Department: "Sales", ID: "1", LastName: "Jones"})))
 		want(pending, "put list blob", 0, patterns.ErrOutcomeUnknown)
 		b.ClearFaults()
-		if err := store.Repair(t.Context(), keys.Key{Partition: "Sales", Row: "1"}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, store.Repair(t.Context(), keys.Key{Partition: "Sales", Row: "1"}))
 		b.Fault(storagetest.On("Blob.Delete").LoseRequest())
-		if err := store.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "1"}); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, store.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "1"}))
 		want(pending, "delete list blob", 0, patterns.ErrOutcomeUnknown)
 	})
 }

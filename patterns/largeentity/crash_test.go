@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -28,18 +28,18 @@ func TestACrashLeavesNoDanglingReference(t *testing.T) {
 		states []*employee // permitted afterwards; nil is no entity
 	}{
 		"insert": {false, func(ctx context.Context, acct *storagetest.Account, table table) error {
-			return harness.ErrorOf(table.Insert(ctx, after))
+			return assert.ErrorOf(table.Insert(ctx, after))
 		}, []*employee{nil, after}},
 		"replace": {true, func(ctx context.Context, acct *storagetest.Account, table table) error {
-			return harness.ErrorOf(table.Update(ctx, jones, change))
+			return assert.ErrorOf(table.Update(ctx, jones, change))
 		}, []*employee{before, after}},
 		"a conflict": {true, func(ctx context.Context, acct *storagetest.Account, table table) error {
 			acct.Fault(storagetest.On("Table.Replace").Nth(1).Status(412, "UpdateConditionNotSatisfied"))
-			return harness.ErrorOf(table.Update(ctx, jones, change))
+			return assert.ErrorOf(table.Update(ctx, jones, change))
 		}, []*employee{before, after}},
 		"a lost reply": {true, func(ctx context.Context, acct *storagetest.Account, table table) error {
 			acct.Fault(storagetest.On("Table.Replace").Nth(1).LoseReply(), storagetest.On("Blob.Put").Nth(1).LoseReply())
-			return harness.ErrorOf(table.Update(ctx, jones, change))
+			return assert.ErrorOf(table.Update(ctx, jones, change))
 		}, []*employee{before, after}},
 		"a refused insert": {true, func(ctx context.Context, acct *storagetest.Account, table table) error {
 			if _, err := table.Insert(ctx, after); !errors.Is(err, patterns.ErrExists) {
@@ -109,14 +109,10 @@ func TestACrashLeavesNoDanglingReference(t *testing.T) {
 				check()
 				for range 2 {
 					time.Sleep(2 * day)
-					if _, err := table.Sweep(t.Context(), nil); err != nil {
-						t.Fatal(err)
-					}
+					assert.NoError(t, assert.ErrorOf(table.Sweep(t.Context(), nil)))
 				}
 				check()
-				if names := stored(t, table.Container()); len(names) != blobs {
-					t.Errorf("%d blobs, want %d", len(names), blobs)
-				}
+				assert.Equal(t, len(stored(t, table.Container())), blobs, "blobs")
 			})
 		})
 	}

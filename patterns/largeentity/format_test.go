@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -14,10 +15,7 @@ import (
 
 // Later versions of the package read what is stored, so the format must not change.
 func TestTheStoredFormatIsTheDocumentedOne(t *testing.T) {
-	golden, err := os.ReadFile("testdata/references.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	golden := assert.Must(os.ReadFile("testdata/references.json"))(t)
 	want := strings.TrimSpace(string(golden))
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		name := harness.UniqueName()
@@ -25,16 +23,14 @@ func TestTheStoredFormatIsTheDocumentedOne(t *testing.T) {
 		table := open(t, client, blobs, &largeentity.Options[employee]{Threshold: largeentity.Always, Gzip: true, Prefix: "hr/"})
 		e := newJones("", 0)
 		e.Photo, e.Notes, e.Skills = []byte("a photo"), strings.Repeat("note ", 100), map[string]string{"go": "good"}
-		harness.Must(table.Insert(t.Context(), e))(t)
+		assert.Must(table.Insert(t.Context(), e))(t)
 
 		got := referencesIn(t, table)
 		id := regexp.MustCompile(`hr/` + name + `/[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
 		names := id.FindAllString(got, -1)
 		home := blobs.URL()[strings.LastIndex(blobs.URL(), "/")+1:]
 		form := strings.ReplaceAll(id.ReplaceAllString(got, "NAME"), home, "CONTAINER")
-		if form != want {
-			t.Errorf("references\n%s, want\n%s", form, want)
-		}
+		assert.Equal(t, form, want, "references")
 		if len(names) != 3 {
 			t.Fatalf("names %v", names)
 		}
@@ -45,11 +41,9 @@ func TestTheStoredFormatIsTheDocumentedOne(t *testing.T) {
 		for _, n := range names {
 			text = strings.Replace(text, "NAME", n, 1)
 		}
-		row := harness.Must(json.Marshal(map[string]any{"PartitionKey": hand.Department, "RowKey": hand.Email, "Age": 7, "azp_blobs": text}))(t)
-		if _, err := client.AddEntity(t.Context(), row, nil); err != nil {
-			t.Fatal(err)
-		}
-		item := harness.Must(table.Get(t.Context(), handKey))(t)
+		row := assert.Must(json.Marshal(map[string]any{"PartitionKey": hand.Department, "RowKey": hand.Email, "Age": 7, "azp_blobs": text}))(t)
+		assert.NoError(t, assert.ErrorOf(client.AddEntity(t.Context(), row, nil)))
+		item := assert.Must(table.Get(t.Context(), handKey))(t)
 		hand.Age, hand.Photo, hand.Notes, hand.Skills = 7, e.Photo, e.Notes, e.Skills
 		wantEmployee(t, item.Value, hand)
 	})

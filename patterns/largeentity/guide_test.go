@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -53,9 +54,7 @@ func addByHand(t testing.TB, client *aztables.Client, blobs *container.Client, r
 		put(t, blobs, photo, []byte("photo "+photo))
 		e.Photo = addressOf(blobs, photo)
 	}
-	if _, err := client.AddEntity(t.Context(), harness.Must(json.Marshal(e))(t), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(client.AddEntity(t.Context(), assert.Must(json.Marshal(e))(t), nil)))
 }
 
 // addressOf returns the address of a blob as a program writes it by hand.
@@ -67,16 +66,14 @@ func addressOf(blobs *container.Client, name string) string {
 func mergeByHand(t testing.TB, client *aztables.Client, properties map[string]any) {
 	t.Helper()
 	properties["PartitionKey"], properties["RowKey"] = ken.Partition, ken.Row
-	body := harness.Must(json.Marshal(properties))(t)
-	if _, err := client.UpdateEntity(t.Context(), body, &aztables.UpdateEntityOptions{UpdateMode: aztables.UpdateModeMerge}); err != nil {
-		t.Fatal(err)
-	}
+	body := assert.Must(json.Marshal(properties))(t)
+	assert.NoError(t, assert.ErrorOf(client.UpdateEntity(t.Context(), body, &aztables.UpdateEntityOptions{UpdateMode: aztables.UpdateModeMerge})))
 }
 
 func readByHand(t testing.TB, client *aztables.Client) (e handEmployee) {
 	t.Helper()
-	resp := harness.Must(client.GetEntity(t.Context(), ken.Partition, ken.Row, nil))(t)
-	harness.NoError(t, json.Unmarshal(resp.Value, &e))
+	resp := assert.Must(client.GetEntity(t.Context(), ken.Partition, ken.Row, nil))(t)
+	assert.NoError(t, json.Unmarshal(resp.Value, &e))
 	return e
 }
 
@@ -87,9 +84,9 @@ func contentByHand(t testing.TB, client *aztables.Client, blobs *container.Clien
 	if !ok {
 		t.Fatalf("the address is not in the container")
 	}
-	resp := harness.Must(blobs.NewBlobClient(name).DownloadStream(t.Context(), nil))(t)
+	resp := assert.Must(blobs.NewBlobClient(name).DownloadStream(t.Context(), nil))(t)
 	defer resp.Body.Close()
-	return string(harness.Must(io.ReadAll(resp.Body))(t))
+	return string(assert.Must(io.ReadAll(resp.Body))(t))
 }
 
 var ken = keys.Key{Partition: "Sales", Row: "kenk@contoso.com"}
@@ -102,7 +99,7 @@ func TestABlobThatWasWrittenByHandIsReadKeptAndReplaced(t *testing.T) {
 		var table staff = open(t, client, blobs, withAddresses())
 
 		b.ResetRequests()
-		item := harness.Must(table.Get(ctx, ken))(t)
+		item := assert.Must(table.Get(ctx, ken))(t)
 		b.WantRequestCount(t, 2)
 		if v := item.Value; v.FirstName != "Ken" || v.Age != 23 || string(v.Photo) != "photo people/ken k.jpg" {
 			t.Fatalf("%+v", v)
@@ -113,13 +110,13 @@ func TestABlobThatWasWrittenByHandIsReadKeptAndReplaced(t *testing.T) {
 		// Other fields change: by a whole Item, with and without the blob, and by an update.
 		item.Value.Age = 24
 		b.ResetRequests()
-		item = harness.Must(table.Replace(ctx, item))(t)
+		item = assert.Must(table.Replace(ctx, item))(t)
 		b.WantRequestCount(t, 1)
-		harness.Must(table.Replace(ctx, item))(t)
+		assert.Must(table.Replace(ctx, item))(t)
 		b.WantRequestCount(t, 1)
-		harness.Must(table.UpdateMeta(ctx, ken, func(e *staffMember) error { e.Age++; return nil }))(t)
+		assert.Must(table.UpdateMeta(ctx, ken, func(e *staffMember) error { e.Age++; return nil }))(t)
 		b.WantRequestCount(t, 2)
-		harness.Must(table.Update(ctx, ken, func(e *staffMember) error { e.Age++; return nil }))(t)
+		assert.Must(table.Update(ctx, ken, func(e *staffMember) error { e.Age++; return nil }))(t)
 		b.WantRequestCount(t, 3)
 		if e := readByHand(t, client); e.Photo != address || e.Age != 26 {
 			t.Errorf("after changes of another field: %+v", e)
@@ -128,24 +125,20 @@ func TestABlobThatWasWrittenByHandIsReadKeptAndReplaced(t *testing.T) {
 			t.Errorf("blobs %v", names)
 		}
 		// A new photo is a new blob, whose address other programs read.
-		harness.Must(table.Update(ctx, ken, func(e *staffMember) error { e.Photo = []byte("new"); return nil }))(t)
+		assert.Must(table.Update(ctx, ken, func(e *staffMember) error { e.Photo = []byte("new"); return nil }))(t)
 		if e := readByHand(t, client); e.Photo == address || strings.Contains(e.Photo, "?") {
 			t.Errorf("address %q", e.Photo)
 		}
-		if got := contentByHand(t, client, blobs); got != "new" {
-			t.Errorf("content %q", got)
-		}
-		item = harness.Must(table.Get(ctx, ken))(t)
+		assert.Equal(t, contentByHand(t, client, blobs), "new", "content")
+		item = assert.Must(table.Get(ctx, ken))(t)
 		if ref, _ := item.Blob("PhotoContent"); string(item.Value.Photo) != "new" || ref.Length != 3 || ref.URL != "" {
 			t.Errorf("%q, %+v", item.Value.Photo, ref)
 		}
 		// No photo.
 		item.Value.Photo = nil
-		harness.Must(table.Replace(ctx, item))(t)
-		if e := readByHand(t, client); e.Photo != "" {
-			t.Errorf("cleared: %q", e.Photo)
-		}
-		if item = harness.Must(table.Get(ctx, ken))(t); item.Value.Photo != nil {
+		assert.Must(table.Replace(ctx, item))(t)
+		assert.Equal(t, readByHand(t, client).Photo, "", "cleared")
+		if item = assert.Must(table.Get(ctx, ken))(t); item.Value.Photo != nil {
 			t.Errorf("cleared: %q", item.Value.Photo)
 		}
 	})
@@ -155,10 +148,8 @@ func TestTheLastAddressCountsWhicheverProgramWroteIt(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, blobs, ctx := b.Table(t), b.Container(t), t.Context()
 		var table staff = open(t, client, blobs, withAddresses())
-		harness.Must(table.Insert(ctx, &staffMember{Department: ken.Partition, Email: ken.Row, Photo: []byte("first")}))(t)
-		if got := contentByHand(t, client, blobs); got != "first" {
-			t.Errorf("inserted: %q", got)
-		}
+		assert.Must(table.Insert(ctx, &staffMember{Department: ken.Partition, Email: ken.Row, Photo: []byte("first")}))(t)
+		assert.Equal(t, contentByHand(t, client, blobs), "first", "inserted")
 		photo := func(want string) {
 			t.Helper()
 			if item, err := table.Get(ctx, ken); err != nil || string(item.Value.Photo) != want {
@@ -175,7 +166,7 @@ func TestTheLastAddressCountsWhicheverProgramWroteIt(t *testing.T) {
 		photo("second")
 		put(t, blobs, "second.jpg", []byte("second, written again"))
 		photo("second, written again")
-		harness.Must(table.UpdateMeta(ctx, ken, func(e *staffMember) error { e.Age = 1; return nil }))(t)
+		assert.Must(table.UpdateMeta(ctx, ken, func(e *staffMember) error { e.Age = 1; return nil }))(t)
 		photo("second, written again")
 		// A signature in an address does not matter.
 		mergeByHand(t, client, map[string]any{"Photo": addressOf(blobs, "second.jpg") + "?sv=1&sig=x"})
@@ -183,9 +174,7 @@ func TestTheLastAddressCountsWhicheverProgramWroteIt(t *testing.T) {
 		mergeByHand(t, client, map[string]any{"Photo": ""})
 		photo("")
 		mergeByHand(t, client, map[string]any{"Photo": 7})
-		if _, err := table.Get(ctx, ken); !errors.Is(err, largeentity.ErrCorrupt) {
-			t.Errorf("an address that is not text: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(table.Get(ctx, ken)), largeentity.ErrCorrupt, "an address that is not text")
 	})
 }
 
@@ -196,10 +185,8 @@ func TestAValueAsJSONThatWasWrittenByHandIsKept(t *testing.T) {
 		put(t, blobs, "skills.json", []byte("{ \"go\" : \"good\" }\n"))
 		mergeByHand(t, client, map[string]any{"Skills": addressOf(blobs, "skills.json")})
 		var table staff = open(t, client, blobs, withAddresses())
-		item := harness.Must(table.Update(ctx, ken, func(e *staffMember) error {
-			if e.Skills["go"] != "good" {
-				t.Errorf("%v", e.Skills)
-			}
+		item := assert.Must(table.Update(ctx, ken, func(e *staffMember) error {
+			assert.Equal(t, e.Skills["go"], "good", e.Skills)
 			e.Age = 1
 			return nil
 		}))(t)
@@ -214,28 +201,22 @@ func TestAnAddressOutsideTheContainerIsKept(t *testing.T) {
 	synctestOutbox(t, func(t *testing.T, acct *storagetest.Account, table staff, w *harness.OutboxQueue) {
 		ctx, client := t.Context(), table.Client()
 		other := acct.Container("others")
-		harness.Must(other.Create(ctx, nil))(t)
+		assert.Must(other.Create(ctx, nil))(t)
 		put(t, other, "ken.jpg", []byte("other"))
 		for _, address := range []string{addressOf(other, "ken.jpg"), "https://example.invalid/photos/ken.jpg", "ken.jpg", "%"} {
 			put(t, table.Container(), "ken.jpg", []byte("not this one"))
 			row := handEmployee{Entity: aztables.Entity{PartitionKey: ken.Partition, RowKey: ken.Row}, Photo: address}
-			harness.Must(client.UpsertEntity(ctx, harness.Must(json.Marshal(row))(t), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace}))(t)
-			if _, err := table.Get(ctx, ken); !errors.Is(err, largeentity.ErrWrongContainer) {
-				t.Errorf("%s: %v", address, err)
-			}
-			harness.Must(table.UpdateMeta(ctx, ken, func(e *staffMember) error { e.Age = 30; return nil }))(t)
+			assert.Must(client.UpsertEntity(ctx, assert.Must(json.Marshal(row))(t), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace}))(t)
+			assert.WantError(t, assert.ErrorOf(table.Get(ctx, ken)), largeentity.ErrWrongContainer, address)
+			assert.Must(table.UpdateMeta(ctx, ken, func(e *staffMember) error { e.Age = 30; return nil }))(t)
 			if e := readByHand(t, client); e.Photo != address || e.Age != 30 {
 				t.Errorf("%s: %+v", address, e)
 			}
-			harness.Must(table.UpdateMeta(ctx, ken, func(e *staffMember) error { e.Photo = []byte("new"); return nil }))(t)
+			assert.Must(table.UpdateMeta(ctx, ken, func(e *staffMember) error { e.Photo = []byte("new"); return nil }))(t)
 			time.Sleep(10 * day)
-			harness.NoError(t, w.Work(ctx, table.Handle))
-			if got := contentByHand(t, client, table.Container()); got != "new" {
-				t.Errorf("%s: replaced by %q", address, got)
-			}
-			if names := stored(t, other); !slices.Equal(names, []string{"ken.jpg"}) {
-				t.Errorf("%s: %v", address, names)
-			}
+			assert.NoError(t, w.Work(ctx, table.Handle))
+			assert.Equal(t, contentByHand(t, client, table.Container()), "new", address, "replaced by")
+			assert.EqualSlices(t, stored(t, other), []string{"ken.jpg"}, address)
 			if names := stored(t, table.Container()); !slices.Contains(names, "ken.jpg") {
 				t.Errorf("%s: deleted a blob with the same name: %v", address, names)
 			}
@@ -258,36 +239,34 @@ func TestABlobThatWasWrittenByHandIsDeletedAGracePeriodAfterItsReplacement(t *te
 		ctx := t.Context()
 		addByHand(t, table.Client(), table.Container(), ken.Row, "ken.jpg")
 		time.Sleep(10 * day)
-		old := harness.Must(table.GetMeta(ctx, ken))(t)
-		harness.Must(table.UpdateMeta(ctx, ken, func(e *staffMember) error { e.Photo = []byte("new"); return nil }))(t)
+		old := assert.Must(table.GetMeta(ctx, ken))(t)
+		assert.Must(table.UpdateMeta(ctx, ken, func(e *staffMember) error { e.Photo = []byte("new"); return nil }))(t)
 		time.Sleep(day - time.Minute)
-		harness.NoError(t, w.Work(ctx, table.Handle))
+		assert.NoError(t, w.Work(ctx, table.Handle))
 		if item, err := table.Load(ctx, old); err != nil || string(item.Value.Photo) != "photo ken.jpg" {
 			t.Errorf("a reader of the old row: %q, %v", item.Value.Photo, err)
 		}
 		time.Sleep(3 * day)
-		harness.NoError(t, w.Work(ctx, table.Handle))
+		assert.NoError(t, w.Work(ctx, table.Handle))
 		if names := stored(t, table.Container()); len(names) != 1 || names[0] == "ken.jpg" || w.Len() != 0 {
 			t.Errorf("%v, %d messages", names, w.Len())
 		}
 		// A blob that another program refers to again is kept, although a message names it.
 		put(t, table.Container(), "ken.jpg", []byte("again"))
 		mergeByHand(t, table.Client(), map[string]any{"Photo": addressOf(table.Container(), "ken.jpg")})
-		item := harness.Must(table.UpdateMeta(ctx, ken, func(e *staffMember) error { e.Photo = []byte("newer"); return nil }))(t)
+		item := assert.Must(table.UpdateMeta(ctx, ken, func(e *staffMember) error { e.Photo = []byte("newer"); return nil }))(t)
 		mergeByHand(t, table.Client(), map[string]any{"Photo": addressOf(table.Container(), "ken.jpg")})
 		time.Sleep(10 * day)
-		harness.NoError(t, w.Work(ctx, table.Handle))
-		if got := contentByHand(t, table.Client(), table.Container()); got != "again" {
-			t.Errorf("%q", got)
-		}
+		assert.NoError(t, w.Work(ctx, table.Handle))
+		assert.Equal(t, contentByHand(t, table.Client(), table.Container()), "again")
 		if ref, _ := item.Blob("PhotoContent"); !slices.Contains(stored(t, table.Container()), ref.Name) {
 			t.Error("a blob that azp_blobs refers to was deleted")
 		}
 		// The same after a delete.
-		harness.NoError(t, table.Delete(ctx, ken, ""))
+		assert.NoError(t, table.Delete(ctx, ken, ""))
 		for range 2 {
 			time.Sleep(3 * day)
-			harness.NoError(t, w.Work(ctx, table.Handle))
+			assert.NoError(t, w.Work(ctx, table.Handle))
 		}
 		if names := stored(t, table.Container()); len(names) != 0 {
 			t.Errorf("after the delete: %v", names)
@@ -316,24 +295,22 @@ func TestSweepKeepsTheBlobsWhoseAddressARowContains(t *testing.T) {
 		for row, address := range map[string]string{alias: "https://cdn.example.invalid/photos/", path: "http://127.0.0.1:1/account/photos/"} {
 			put(t, blobs, row, []byte("x"))
 			v := handEmployee{Entity: aztables.Entity{PartitionKey: "Sales", RowKey: "alias " + row[len(name):]}, Photo: address + row}
-			harness.Must(client.AddEntity(ctx, harness.Must(json.Marshal(v))(t), nil))(t)
+			assert.Must(client.AddEntity(ctx, assert.Must(json.Marshal(v))(t), nil))(t)
 		}
 		for range 3 {
 			time.Sleep(2 * day)
-			harness.Must(table.Sweep(ctx, nil))(t)
+			assert.Must(table.Sweep(ctx, nil))(t)
 		}
-		if got := stored(t, blobs); !slices.Equal(got, []string{kens, anns, alias, path}) {
-			t.Errorf("%v", got)
-		}
+		assert.EqualSlices(t, stored(t, blobs), []string{kens, anns, alias, path})
 		// A blob of this package whose row was copied by hand.
-		harness.Must(table.UpdateMeta(ctx, ken, func(e *staffMember) error { e.Photo = []byte("new"); return nil }))(t)
+		assert.Must(table.UpdateMeta(ctx, ken, func(e *staffMember) error { e.Photo = []byte("new"); return nil }))(t)
 		row := readByHand(t, client)
 		row.RowKey = "6"
-		harness.Must(client.AddEntity(ctx, harness.Must(json.Marshal(row))(t), nil))(t)
-		harness.Must(client.DeleteEntity(ctx, ken.Partition, ken.Row, nil))(t)
+		assert.Must(client.AddEntity(ctx, assert.Must(json.Marshal(row))(t), nil))(t)
+		assert.Must(client.DeleteEntity(ctx, ken.Partition, ken.Row, nil))(t)
 		for range 3 {
 			time.Sleep(2 * day)
-			harness.Must(table.Sweep(ctx, nil))(t)
+			assert.Must(table.Sweep(ctx, nil))(t)
 		}
 		if item, err := table.Get(ctx, keys.Key{Partition: "Sales", Row: "6"}); err != nil || string(item.Value.Photo) != "new" {
 			t.Errorf("%q, %v", item.Value.Photo, err)
@@ -343,24 +320,20 @@ func TestSweepKeepsTheBlobsWhoseAddressARowContains(t *testing.T) {
 		}
 		// A program without the option stores a photo and does not change the address.
 		old := open[staffMember](t, client, blobs, nil)
-		sixth := harness.Must(old.GetMeta(ctx, keys.Key{Partition: "Sales", Row: "6"}))(t)
+		sixth := assert.Must(old.GetMeta(ctx, keys.Key{Partition: "Sales", Row: "6"}))(t)
 		sixth.Value.Photo = noise("x", large)
-		sixth = harness.Must(old.Replace(ctx, sixth))(t)
+		sixth = assert.Must(old.Replace(ctx, sixth))(t)
 		for range 3 {
 			time.Sleep(2 * day)
-			harness.Must(table.Sweep(ctx, nil))(t)
+			assert.Must(table.Sweep(ctx, nil))(t)
 		}
-		if _, err := old.Get(ctx, sixth.Key); err != nil {
-			t.Errorf("its blob: %v", err)
-		}
+		assert.Equal(t, assert.ErrorOf(old.Get(ctx, sixth.Key)), nil, "its blob")
 		// An address that cannot be read might be that of any blob.
 		put(t, blobs, orphan, []byte("x"))
-		bad := harness.Must(json.Marshal(map[string]any{"PartitionKey": "Sales", "RowKey": "7", "Photo": 1}))(t)
-		harness.Must(client.AddEntity(ctx, bad, nil))(t)
+		bad := assert.Must(json.Marshal(map[string]any{"PartitionKey": "Sales", "RowKey": "7", "Photo": 1}))(t)
+		assert.Must(client.AddEntity(ctx, bad, nil))(t)
 		time.Sleep(2 * day)
-		if _, err := table.Sweep(ctx, nil); !errors.Is(err, largeentity.ErrCorrupt) {
-			t.Errorf("%v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(table.Sweep(ctx, nil)), largeentity.ErrCorrupt)
 	})
 }
 
@@ -374,16 +347,16 @@ func TestABlobThatChangesWhileItIsReadIsCorrupt(t *testing.T) {
 		ctx, blobs := t.Context(), e.Container()
 		put(t, blobs, "v.mp4", bytes.Repeat([]byte("a"), 1<<20))
 		row := map[string]any{"PartitionKey": ken.Partition, "RowKey": ken.Row, "Video": addressOf(blobs, "v.mp4")}
-		harness.Must(e.Client().AddEntity(ctx, harness.Must(json.Marshal(row))(t), nil))(t)
+		assert.Must(e.Client().AddEntity(ctx, assert.Must(json.Marshal(row))(t), nil))(t)
 		films := open(t, e.Client(), blobs, &largeentity.Options[film]{Addresses: map[string]string{"VideoContent": "Video"}})
 		read := func(before func()) ([]byte, error) {
-			item := harness.Must(films.Get(ctx, ken))(t)
+			item := assert.Must(films.Get(ctx, ken))(t)
 			if n, ok := item.Value.Video.Length(); ok {
 				t.Errorf("length %d of a blob that was not opened", n)
 			}
 			acct.Fault(storagetest.On("Blob.Get").Nth(1).CutReply(1000))
 			defer acct.ClearFaults()
-			body := harness.Must(item.Value.Video.Open(ctx))(t)
+			body := assert.Must(item.Value.Video.Open(ctx))(t)
 			defer body.Close()
 			before()
 			return io.ReadAll(body)
@@ -413,7 +386,5 @@ func TestNewRefusesInvalidAddresses(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	if len(acct.Log()) != 0 {
-		t.Error("requests were made")
-	}
+	assert.Equal(t, len(acct.Log()), 0, "requests were made")
 }

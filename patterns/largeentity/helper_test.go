@@ -17,6 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -62,10 +63,7 @@ type table = *largeentity.Table[employee]
 
 func open[T any](t testing.TB, client *aztables.Client, blobs *container.Client, opts *largeentity.Options[T]) *largeentity.Table[T] {
 	t.Helper()
-	table, err := largeentity.New(client, blobs, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := assert.Must(largeentity.New(client, blobs, opts))(t)
 	return table
 }
 
@@ -86,12 +84,8 @@ func inVirtualTime(t *testing.T, opts *largeentity.Options[employee], body func(
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.New(t)
 		table := onAccount(t, acct, opts)
-		if err := table.Create(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := table.Create(t.Context()); err != nil {
-			t.Errorf("create an existing table: %v", err)
-		}
+		assert.NoError(t, table.Create(t.Context()))
+		assert.Equal(t, table.Create(t.Context()), nil, "create an existing table")
 		body(t, acct, table)
 	})
 }
@@ -115,10 +109,7 @@ func stored(t testing.TB, c *container.Client) []string {
 	t.Helper()
 	names := []string{}
 	for pager := c.NewListBlobsFlatPager(nil); pager.More(); {
-		page, err := pager.NextPage(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := assert.Must(pager.NextPage(t.Context()))(t)
 		for _, b := range page.Segment.BlobItems {
 			names = append(names, *b.Name)
 		}
@@ -154,30 +145,22 @@ func overwrite(t testing.TB, table table, name, content string) {
 
 func put(t testing.TB, c *container.Client, name string, content []byte) {
 	t.Helper()
-	_, err := c.NewBlockBlobClient(name).Upload(t.Context(), streaming.NopCloser(bytes.NewReader(content)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(c.NewBlockBlobClient(name).Upload(t.Context(), streaming.NopCloser(bytes.NewReader(content)), nil)))
 }
 
 // referencesIn returns the references of the row of jones, as they are stored.
 func referencesIn(t testing.TB, table table) string {
 	t.Helper()
-	resp, err := table.Client().GetEntity(t.Context(), jones.Partition, jones.Row, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	resp := assert.Must(table.Client().GetEntity(t.Context(), jones.Partition, jones.Row, nil))(t)
 	var row map[string]any
-	if err := json.Unmarshal(resp.Value, &row); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(resp.Value, &row))
 	text, _ := row["azp_blobs"].(string)
 	return text
 }
 
 func setReferences(t testing.TB, table table, value any) {
 	t.Helper()
-	row := harness.Must(json.Marshal(map[string]any{"PartitionKey": jones.Partition, "RowKey": jones.Row, "azp_blobs": value}))(t)
+	row := assert.Must(json.Marshal(map[string]any{"PartitionKey": jones.Partition, "RowKey": jones.Row, "azp_blobs": value}))(t)
 	if _, err := table.Client().UpdateEntity(t.Context(), row, &aztables.UpdateEntityOptions{UpdateMode: aztables.UpdateModeMerge}); err != nil {
 		t.Fatal(err)
 	}

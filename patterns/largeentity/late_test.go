@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -16,17 +17,17 @@ import (
 // second attempt fail, and was deleted.
 func TestABlobIsKeptWhileAnInsertThatRefersToItMayArrive(t *testing.T) {
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
-		theirs := harness.Must(table.Insert(t.Context(), newJones("theirs", 1)))(t)
+		theirs := assert.Must(table.Insert(t.Context(), newJones("theirs", 1)))(t)
 		acct.Fault(storagetest.On("Table.Insert").Nth(1).LateRequest(time.Minute, time.Minute))
 		_, err := table.Insert(t.Context(), newJones("mine", large))
-		harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+		assert.WantError(t, err, patterns.ErrOutcomeUnknown)
 		if errors.Is(err, patterns.ErrExists) {
 			t.Errorf("%v is a certain refusal", err)
 		}
-		harness.NoError(t, table.Delete(t.Context(), jones, theirs.ETag))
+		assert.NoError(t, table.Delete(t.Context(), jones, theirs.ETag))
 		time.Sleep(2 * time.Minute)
 		acct.Arrive()
-		got := harness.Must(table.Get(t.Context(), jones))(t)
+		got := assert.Must(table.Get(t.Context(), jones))(t)
 		wantEmployee(t, got.Value, *newJones("mine", large))
 	})
 }
@@ -38,26 +39,22 @@ func TestAgesAreMeasuredByTheClockOfTheService(t *testing.T) {
 			acct := storagetest.Start(&storagetest.Options{ClockSkew: skew})
 			var queue harness.OutboxQueue
 			writer := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &queue, Grace: time.Hour})
-			harness.NoError(t, writer.Create(t.Context()))
-			item := harness.Must(writer.Insert(t.Context(), newJones("a", large)))(t)
+			assert.NoError(t, writer.Create(t.Context()))
+			item := assert.Must(writer.Insert(t.Context(), newJones("a", large)))(t)
 			item.Value.Photo = noise("b", large)
-			item = harness.Must(writer.Replace(t.Context(), item))(t)
+			item = assert.Must(writer.Replace(t.Context(), item))(t)
 
 			worker := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &queue, Grace: time.Hour})
 			wait, err := worker.Handle(t.Context(), queue.Message(1))
 			if err != nil || wait < 59*time.Minute || wait > 61*time.Minute {
 				t.Errorf("skew %v: the message is to be handled again after %v, want the grace period: %v", skew, wait, err)
 			}
-			harness.Must(worker.Sweep(t.Context(), nil))(t)
-			if n := len(stored(t, worker.Container())); n != 2 {
-				t.Errorf("skew %v: %d blobs, want both within the grace period", skew, n)
-			}
+			assert.Must(worker.Sweep(t.Context(), nil))(t)
+			assert.Equal(t, len(stored(t, worker.Container())), 2, "skew", skew, "blobs, want both within the grace period")
 			time.Sleep(2 * time.Hour)
-			harness.NoError(t, queue.Work(t.Context(), worker.Handle))
-			if n := len(stored(t, worker.Container())); n != 1 {
-				t.Errorf("skew %v: %d blobs, want that of the entity", skew, n)
-			}
-			wantEmployee(t, harness.Must(worker.Get(t.Context(), jones))(t).Value, item.Value)
+			assert.NoError(t, queue.Work(t.Context(), worker.Handle))
+			assert.Equal(t, len(stored(t, worker.Container())), 1, "skew", skew, "blobs, want that of the entity")
+			wantEmployee(t, assert.Must(worker.Get(t.Context(), jones))(t).Value, item.Value)
 		})
 	}
 }
@@ -69,12 +66,10 @@ func TestAMessageNamesTheTimeOfTheService(t *testing.T) {
 			acct := storagetest.Start(&storagetest.Options{ClockSkew: skew})
 			var queue harness.OutboxQueue
 			table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &queue})
-			harness.NoError(t, table.Create(t.Context()))
-			harness.Must(table.Insert(t.Context(), newJones("a", large)))(t)
+			assert.NoError(t, table.Create(t.Context()))
+			assert.Must(table.Insert(t.Context(), newJones("a", large)))(t)
 			want := time.Now().Add(skew).UTC().Format("2006-01-02T15:04")
-			if got := queue.Message(0).ID[:len(want)]; got != want {
-				t.Errorf("the message was sent at %s, want %s", got, want)
-			}
+			assert.Equal(t, queue.Message(0).ID[:len(want)], want, "the message was sent at")
 		})
 	}
 }
@@ -85,11 +80,11 @@ func TestAWriteWhoseMessageWasHandledBeforeItFails(t *testing.T) {
 		"insert": func(t *testing.T, table table, _ largeentity.Item[employee]) error {
 			v := newJones("b", large)
 			v.Email = "other"
-			return harness.ErrorOf(table.Insert(t.Context(), v))
+			return assert.ErrorOf(table.Insert(t.Context(), v))
 		},
 		"replace": func(t *testing.T, table table, item largeentity.Item[employee]) error {
 			item.Value.Photo = nil
-			return harness.ErrorOf(table.Replace(t.Context(), item))
+			return assert.ErrorOf(table.Replace(t.Context(), item))
 		},
 		"delete": func(t *testing.T, table table, item largeentity.Item[employee]) error {
 			return table.Delete(t.Context(), jones, item.ETag)
@@ -98,19 +93,17 @@ func TestAWriteWhoseMessageWasHandledBeforeItFails(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var queue delayedOutbox
 			inVirtualTime(t, &largeentity.Options[employee]{Outbox: &queue, Grace: time.Hour}, func(t *testing.T, acct *storagetest.Account, table table) {
-				item := harness.Must(table.Insert(t.Context(), newJones("a", large)))(t)
+				item := assert.Must(table.Insert(t.Context(), newJones("a", large)))(t)
 				queue.until(t, time.Now().Add(5*time.Hour), false, table.Handle)
 				queue.onPut = func(m patterns.OutboxMessage) time.Duration {
 					time.Sleep(3 * time.Hour)
-					return harness.Must(table.Handle(t.Context(), m))(t)
+					return assert.Must(table.Handle(t.Context(), m))(t)
 				}
-				if err := write(t, table, item); !errors.Is(err, largeentity.ErrTooSlow) {
-					t.Errorf("got %v, want %v", err, largeentity.ErrTooSlow)
-				}
+				assert.WantError(t, write(t, table, item), largeentity.ErrTooSlow)
 				if n := len(stored(t, table.Container())); n != 1 || acct.Log().Count("Blob.Put") != 1 {
 					t.Errorf("%d blobs, want that of the entity only", n)
 				}
-				wantEmployee(t, harness.Must(table.Get(t.Context(), jones))(t).Value, *newJones("a", large))
+				wantEmployee(t, assert.Must(table.Get(t.Context(), jones))(t).Value, *newJones("a", large))
 			})
 		})
 	}
@@ -121,20 +114,18 @@ func TestAWriteWhoseMessageWasHandledBeforeItFails(t *testing.T) {
 func TestAMessageIsNotOlderThanItsWriteIfAReplyWasDelayed(t *testing.T) {
 	var queue delayedOutbox
 	inVirtualTime(t, &largeentity.Options[employee]{Outbox: &queue, Grace: time.Hour}, func(t *testing.T, acct *storagetest.Account, table table) {
-		harness.Must(table.Insert(t.Context(), newJones("a", large)))(t)
+		assert.Must(table.Insert(t.Context(), newJones("a", large)))(t)
 		queue.until(t, time.Now().Add(5*time.Hour), false, table.Handle)
 		worker := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &queue, Grace: time.Hour})
 		acct.Fault(storagetest.On("Table.Get").Nth(1).DelayReply(3 * time.Hour))
-		item := harness.Must(table.GetMeta(t.Context(), jones))(t)
+		item := assert.Must(table.GetMeta(t.Context(), jones))(t)
 		queue.onPut = func(m patterns.OutboxMessage) time.Duration {
-			return harness.Must(worker.Handle(t.Context(), m))(t)
+			return assert.Must(worker.Handle(t.Context(), m))(t)
 		}
 		item.Value.Photo = noise("b", large)
-		harness.Must(table.Replace(t.Context(), item))(t)
+		assert.Must(table.Replace(t.Context(), item))(t)
 		queue.until(t, time.Now().Add(5*time.Hour), false, worker.Handle)
-		if n := len(stored(t, table.Container())); n != 1 {
-			t.Errorf("%d blobs, want that of the entity", n)
-		}
+		assert.Equal(t, len(stored(t, table.Container())), 1, "blobs, want that of the entity")
 	})
 }
 
@@ -143,23 +134,21 @@ func TestAMessageIsNotOlderThanItsWriteIfAReplyWasDelayed(t *testing.T) {
 func TestABlobThatChangedBeforeItsDeleteIsHandledAgain(t *testing.T) {
 	var queue harness.OutboxQueue
 	inVirtualTime(t, &largeentity.Options[employee]{Outbox: &queue, Grace: time.Hour}, func(t *testing.T, acct *storagetest.Account, table table) {
-		item := harness.Must(table.Insert(t.Context(), newJones("a", large)))(t)
+		item := assert.Must(table.Insert(t.Context(), newJones("a", large)))(t)
 		item.Value.Photo = noise("b", large)
-		harness.Must(table.Replace(t.Context(), item))(t)
+		assert.Must(table.Replace(t.Context(), item))(t)
 		time.Sleep(3 * time.Hour)
 		acct.Fault(storagetest.On("Blob.Delete").Nth(1).Delay(time.Minute))
 		wait := make(chan time.Duration)
 		go func() {
 			after, err := table.Handle(t.Context(), queue.Message(1))
-			if err != nil {
-				t.Error(err)
-			}
+			assert.Equal(t, err, nil)
 			wait <- after
 		}()
 		time.Sleep(30 * time.Second)
 		for _, name := range stored(t, table.Container()) {
 			_, err := table.Container().NewBlobClient(name).SetMetadata(t.Context(), nil, nil)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 		}
 		if after := <-wait; after <= 0 {
 			t.Error("the message is not delivered again, although the blob still exists")

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -52,9 +53,7 @@ func TestTheTableBehavesLikeAMap(t *testing.T) {
 		steps := rapid.SliceOfN(rapid.Custom(drawStep), 1, 25).Draw(rt, "steps")
 		var err error
 		synctest.Test(t, func(t *testing.T) { err = runSteps(t, gzip, steps) })
-		if err != nil {
-			rt.Fatal(err)
-		}
+		assert.NoError(rt, err)
 	})
 }
 

@@ -2,11 +2,11 @@ package largeentity_test
 
 import (
 	"bytes"
-	"errors"
 	"strings"
 	"testing"
 	"testing/iotest"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -22,31 +22,31 @@ func TestNewRefusesInvalidTypesAndOptions(t *testing.T) {
 		err  error // of New
 		text string
 	}{
-		"no client":          {harness.ErrorOf(largeentity.New[employee](nil, blobs, nil)), "client"},
-		"no container":       {harness.ErrorOf(largeentity.New[employee](client, nil, nil)), "container"},
-		"threshold too high": {harness.ErrorOf(largeentity.New(client, blobs, &options{Threshold: 64<<10 + 1})), "Threshold"},
-		"threshold too low":  {harness.ErrorOf(largeentity.New(client, blobs, &options{Threshold: -2})), "Threshold"},
-		"long prefix":        {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: strings.Repeat("x", 513)})), "Prefix"},
-		"bad prefix":         {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "a\x01"})), "Prefix"},
-		"C1 control":         {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "a\u0081"})), "Prefix"},
-		"noncharacter":       {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "a\uffff"})), "Prefix"},
-		"dot segment":        {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "../other/"})), "Prefix"},
-		"segment with a dot": {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "hr./"})), "Prefix"},
-		"255 segments":       {harness.ErrorOf(largeentity.New(client, blobs, &options{Prefix: strings.Repeat("x/", 254)})), "Prefix"},
-		"no tagged field":    {harness.ErrorOf(largeentity.New[struct{ PartitionKey, RowKey string }](client, blobs, nil)), "no field"},
-		"no key": {harness.ErrorOf(largeentity.New[struct {
+		"no client":          {assert.ErrorOf(largeentity.New[employee](nil, blobs, nil)), "client"},
+		"no container":       {assert.ErrorOf(largeentity.New[employee](client, nil, nil)), "container"},
+		"threshold too high": {assert.ErrorOf(largeentity.New(client, blobs, &options{Threshold: 64<<10 + 1})), "Threshold"},
+		"threshold too low":  {assert.ErrorOf(largeentity.New(client, blobs, &options{Threshold: -2})), "Threshold"},
+		"long prefix":        {assert.ErrorOf(largeentity.New(client, blobs, &options{Prefix: strings.Repeat("x", 513)})), "Prefix"},
+		"bad prefix":         {assert.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "a\x01"})), "Prefix"},
+		"C1 control":         {assert.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "a\u0081"})), "Prefix"},
+		"noncharacter":       {assert.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "a\uffff"})), "Prefix"},
+		"dot segment":        {assert.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "../other/"})), "Prefix"},
+		"segment with a dot": {assert.ErrorOf(largeentity.New(client, blobs, &options{Prefix: "hr./"})), "Prefix"},
+		"255 segments":       {assert.ErrorOf(largeentity.New(client, blobs, &options{Prefix: strings.Repeat("x/", 254)})), "Prefix"},
+		"no tagged field":    {assert.ErrorOf(largeentity.New[struct{ PartitionKey, RowKey string }](client, blobs, nil)), "no field"},
+		"no key": {assert.ErrorOf(largeentity.New[struct {
 			X string `table:",blob"`
 		}](client, blobs, nil)), "PartitionKey"},
-		"a channel": {harness.ErrorOf(largeentity.New[struct {
+		"a channel": {assert.ErrorOf(largeentity.New[struct {
 			PartitionKey, RowKey string
 			X                    chan int
 		}](client, blobs, nil)), "field X"},
-		"a stream without tag": {harness.ErrorOf(largeentity.New[struct {
+		"a stream without tag": {assert.ErrorOf(largeentity.New[struct {
 			PartitionKey, RowKey string
 			X                    largeentity.Stream `table:",json"`
 			Y                    string             `table:",blob"`
 		}](client, blobs, nil)), "field X"},
-		"in a struct embedded by pointer": {harness.ErrorOf(largeentity.New[struct {
+		"in a struct embedded by pointer": {assert.ErrorOf(largeentity.New[struct {
 			PartitionKey, RowKey string
 			*Embedded
 		}](client, blobs, nil)), "field X"},
@@ -55,9 +55,7 @@ func TestNewRefusesInvalidTypesAndOptions(t *testing.T) {
 			t.Errorf("%s: %v", name, c.err)
 		}
 	}
-	if n := len(acct.Log()); n != 0 {
-		t.Errorf("%d requests", n)
-	}
+	assert.Equal(t, len(acct.Log()), 0, "requests")
 }
 
 type Embedded struct {
@@ -79,19 +77,19 @@ func TestTheThresholdMayChangeBetweenWrites(t *testing.T) {
 			table := open(t, client, blobs, &largeentity.Options[employee]{Threshold: c.threshold})
 			e := newJones("a", c.size)
 			e.Email = string(rune('a' + i))
-			item := harness.Must(table.Insert(t.Context(), e))(t)
+			item := assert.Must(table.Insert(t.Context(), e))(t)
 			if _, inBlob := item.Blob("Photo"); inBlob != c.inBlob {
 				t.Errorf("threshold %d, %d bytes: in a blob %v", c.threshold, c.size, inBlob)
 			}
 			other := open[employee](t, client, blobs, nil)
-			got := harness.Must(other.Get(t.Context(), item.Key))(t)
+			got := assert.Must(other.Get(t.Context(), item.Key))(t)
 			wantEmployee(t, got.Value, *e)
 		}
 		// The limit of a string property is lower than that of a binary one.
 		table := open(t, client, blobs, &largeentity.Options[employee]{Threshold: largeentity.MaxThreshold})
 		e := newJones("a", 0)
 		e.Notes = strings.Repeat("é", 20000)
-		item := harness.Must(table.Insert(t.Context(), e))(t)
+		item := assert.Must(table.Insert(t.Context(), e))(t)
 		if _, inBlob := item.Blob("Remarks"); !inBlob {
 			t.Error("40,000 bytes of text are stored in the row")
 		}
@@ -104,22 +102,22 @@ func TestGzipCompressesOnlyWhatBecomesSmaller(t *testing.T) {
 		table := open(t, client, blobs, &largeentity.Options[employee]{Gzip: true})
 		e := newJones("a", large)
 		e.Notes = strings.Repeat("again and ", 10000)
-		item := harness.Must(table.Insert(t.Context(), e))(t)
+		item := assert.Must(table.Insert(t.Context(), e))(t)
 		notes, _ := item.Blob("Remarks")
 		photo, _ := item.Blob("Photo")
 		if notes.Encoding != "gzip" || photo.Encoding != "" || notes.Length != 100000 {
 			t.Errorf("%+v %+v", notes, photo)
 		}
-		head := harness.Must(blobSize(t, blobs, notes.Name))(t)
+		head := assert.Must(blobSize(t, blobs, notes.Name))(t)
 		if head > 1000 {
 			t.Errorf("%d bytes stored", head)
 		}
 		b.ResetRequests()
-		got := harness.Must(open[employee](t, client, blobs, nil).Get(t.Context(), jones))(t)
+		got := assert.Must(open[employee](t, client, blobs, nil).Get(t.Context(), jones))(t)
 		wantEmployee(t, got.Value, *e)
 		// Unchanged content is not uploaded again if only the setting differs.
 		b.ResetRequests()
-		harness.Must(open[employee](t, client, blobs, nil).Replace(t.Context(), got))(t)
+		assert.Must(open[employee](t, client, blobs, nil).Replace(t.Context(), got))(t)
 		b.WantRequests(t, map[string]int{"Table.Replace": 1})
 	})
 }
@@ -141,11 +139,11 @@ func TestAStreamIsCompressedIfItsBeginningBecomesSmaller(t *testing.T) {
 			"text of 64 KiB and 1": {text[:64<<10+1], "gzip"},
 		} {
 			table := openFilms(t, b, &largeentity.Options[film]{Gzip: true})
-			item := harness.Must(table.Insert(t.Context(), newFilm(iotest.HalfReader(bytes.NewReader(c.content)))))(t)
+			item := assert.Must(table.Insert(t.Context(), newFilm(iotest.HalfReader(bytes.NewReader(c.content)))))(t)
 			if ref, _ := item.Blob("Video"); ref.Encoding != c.encoding || ref.Length != int64(len(c.content)) {
 				t.Errorf("%s: %+v", name, ref)
 			}
-			wantContent(t, harness.Must(table.Get(t.Context(), metropolis))(t).Value.Video, c.content)
+			wantContent(t, assert.Must(table.Get(t.Context(), metropolis))(t).Value.Video, c.content)
 		}
 	})
 }
@@ -160,16 +158,12 @@ func TestKeysMayBeDerived(t *testing.T) {
 			return keys.Key{Partition: n.ID[:1], Row: n.ID}, nil // panics for the zero note
 		}})
 		n := &note{"n17", strings.Repeat("x", 50000)}
-		item := harness.Must(table.Insert(t.Context(), n))(t)
+		item := assert.Must(table.Insert(t.Context(), n))(t)
 		item.Value.Text = strings.Repeat("y", 50000)
-		item = harness.Must(table.Replace(t.Context(), item))(t)
+		item = assert.Must(table.Replace(t.Context(), item))(t)
 		item.Value.ID = "n18"
-		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrKeyChanged) {
-			t.Errorf("changed key: %v", err)
-		}
-		got := harness.Must(table.Get(t.Context(), keys.Key{Partition: "n", Row: "n17"}))(t)
-		if got.Value.Text[0] != 'y' {
-			t.Error("the text was not replaced")
-		}
+		assert.WantError(t, assert.ErrorOf(table.Replace(t.Context(), item)), patterns.ErrKeyChanged, "changed key")
+		got := assert.Must(table.Get(t.Context(), keys.Key{Partition: "n", Row: "n17"}))(t)
+		assert.Equal(t, got.Value.Text[0], 'y', "the text was not replaced")
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -35,17 +36,17 @@ func TestOutboxMessagesDeleteUnreferencedBlobs(t *testing.T) {
 			if err := table.Delete(ctx, jones, ""); err != nil {
 				return err
 			}
-			return harness.ErrorOf(table.Insert(ctx, after))
+			return assert.ErrorOf(table.Insert(ctx, after))
 		},
 		"replace": func(ctx context.Context, _ *storagetest.Account, table table) error {
-			return harness.ErrorOf(table.Update(ctx, jones, func(e *employee) error { *e = *after; return nil }))
+			return assert.ErrorOf(table.Update(ctx, jones, func(e *employee) error { *e = *after; return nil }))
 		},
 		"drop": func(ctx context.Context, _ *storagetest.Account, table table) error {
-			return harness.ErrorOf(table.Update(ctx, jones, func(e *employee) error { e.Notes = ""; return nil }))
+			return assert.ErrorOf(table.Update(ctx, jones, func(e *employee) error { e.Notes = ""; return nil }))
 		},
 		"a conflict": func(ctx context.Context, acct *storagetest.Account, table table) error {
 			acct.Fault(storagetest.On("Table.Replace").Nth(1).Status(412, "UpdateConditionNotSatisfied"))
-			return harness.ErrorOf(table.Update(ctx, jones, func(e *employee) error { *e = *after; return nil }))
+			return assert.ErrorOf(table.Update(ctx, jones, func(e *employee) error { *e = *after; return nil }))
 		},
 		"delete, its reply lost": func(ctx context.Context, acct *storagetest.Account, table table) error {
 			acct.Fault(storagetest.On("Table.Delete").Nth(1).LoseReply())
@@ -68,21 +69,14 @@ func TestOutboxMessagesDeleteUnreferencedBlobs(t *testing.T) {
 				acct.Arm()
 				return run(ctx, acct, table)
 			}, func(t *testing.T, acct *storagetest.Account) {
-				table, err := open(acct)
-				if err != nil {
-					t.Fatal(err)
-				}
+				table := assert.Must(open(acct))(t)
 				// Too early: nothing is deleted, and every message stays.
-				if err := w.Work(t.Context(), table.Handle); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, w.Work(t.Context(), table.Handle))
 				if _, err := table.Get(t.Context(), jones); err != nil && !errors.Is(err, patterns.ErrNotFound) {
 					t.Fatal("dangling reference after an early message: ", err)
 				}
 				time.Sleep(2 * day)
-				if err := w.Work(t.Context(), table.Handle); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, w.Work(t.Context(), table.Handle))
 				want := 0
 				item, err := table.Get(t.Context(), jones)
 				switch {
@@ -93,18 +87,12 @@ func TestOutboxMessagesDeleteUnreferencedBlobs(t *testing.T) {
 				case errors.Is(err, patterns.ErrNotFound):
 					// When the entity was deleted is not known, so the first delivery marks its blobs.
 					time.Sleep(2 * day)
-					if err := w.Work(t.Context(), table.Handle); err != nil {
-						t.Fatal(err)
-					}
+					assert.NoError(t, w.Work(t.Context(), table.Handle))
 				default:
 					t.Fatal(err)
 				}
-				if got := len(stored(t, acct.Container("photos"))); got != want {
-					t.Errorf("%d blobs, want %d", got, want)
-				}
-				if n := w.Len(); n != 0 {
-					t.Errorf("%d messages left", n)
-				}
+				assert.Equal(t, len(stored(t, acct.Container("photos"))), want, "blobs")
+				assert.Equal(t, w.Len(), 0, "messages left")
 			})
 		})
 	}
@@ -115,31 +103,23 @@ func TestRequestsWithAnOutbox(t *testing.T) {
 		acct := storagetest.New(t)
 		var w harness.OutboxQueue
 		table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &w})
-		if err := table.Create(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := table.Insert(t.Context(), newJones("a", large)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, table.Create(t.Context()))
+		assert.NoError(t, assert.ErrorOf(table.Insert(t.Context(), newJones("a", large))))
 		for _, c := range []struct {
 			what string
 			do   func() error
 			want int // in addition to the message
 		}{
 			{"update that changes no blob", func() error {
-				return harness.ErrorOf(table.UpdateMeta(t.Context(), jones, func(e *employee) error { e.Age++; return nil }))
+				return assert.ErrorOf(table.UpdateMeta(t.Context(), jones, func(e *employee) error { e.Age++; return nil }))
 			}, 2},
 			{"delete", func() error { return table.Delete(t.Context(), jones, "") }, 2},
 			{"delete of no entity", func() error { return table.Delete(t.Context(), jones, "") }, 1},
 		} {
 			acct.ResetLog()
 			before := w.Len()
-			if err := c.do(); err != nil {
-				t.Errorf("%s: %v", c.what, err)
-			}
-			if n := len(acct.Log()); n != c.want {
-				t.Errorf("%s: %d requests, want %d", c.what, n, c.want)
-			}
+			assert.Equal(t, c.do(), nil, c.what)
+			assert.Equal(t, len(acct.Log()), c.want, c.what, "requests")
 			if sent := w.Len() - before; c.what != "delete" && sent != 0 {
 				t.Errorf("%s: %d messages", c.what, sent)
 			}
@@ -155,13 +135,9 @@ func TestRequestsWithAnOutbox(t *testing.T) {
 		} {
 			time.Sleep(2 * day)
 			acct.ResetLog()
-			if err := w.Work(t.Context(), table.Handle); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, w.Work(t.Context(), table.Handle))
 			for op, n := range delivery.want {
-				if got := acct.Log().Count(op); got != n {
-					t.Errorf("%d requests %s, want %d", got, op, n)
-				}
+				assert.Equal(t, acct.Log().Count(op), n, "requests", op)
 			}
 			if w.Len() != delivery.left || min(w.Len(), 1) != len(stored(t, acct.Container("photos"))) {
 				t.Errorf("%d blobs, %d messages left", len(stored(t, acct.Container("photos"))), w.Len())
@@ -178,12 +154,10 @@ func TestAReaderHasTheGracePeriodToReadBlobs(t *testing.T) {
 			acct := storagetest.New(t)
 			var w delayedOutbox
 			table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: &w, Grace: day})
-			if err := table.Create(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			harness.Must(table.Insert(t.Context(), newJones("first", large)))(t)
+			assert.NoError(t, table.Create(t.Context()))
+			assert.Must(table.Insert(t.Context(), newJones("first", large)))(t)
 			replace := func(mark string) error {
-				return harness.ErrorOf(table.UpdateMeta(t.Context(), jones, func(e *employee) error { e.Photo = newJones(mark, large).Photo; return nil }))
+				return assert.ErrorOf(table.UpdateMeta(t.Context(), jones, func(e *employee) error { e.Photo = newJones(mark, large).Photo; return nil }))
 			}
 			w.until(t, time.Now().Add(4*day), early, table.Handle)
 
@@ -195,23 +169,17 @@ func TestAReaderHasTheGracePeriodToReadBlobs(t *testing.T) {
 			acct.ClearFaults()
 			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
 
-			seen := harness.Must(table.GetMeta(t.Context(), jones))(t)
-			if err := replace("second"); err != nil {
-				t.Fatal(err)
-			}
+			seen := assert.Must(table.GetMeta(t.Context(), jones))(t)
+			assert.NoError(t, replace("second"))
 			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
 			if got, err := table.Load(t.Context(), seen); err != nil || !bytes.Equal(got.Value.Photo, newJones("first", large).Photo) {
 				t.Errorf("early %v: blob of the row before the change: %v", early, err)
 			}
 
-			seen = harness.Must(table.GetMeta(t.Context(), jones))(t)
-			if err := table.Delete(t.Context(), jones, ""); err != nil {
-				t.Fatal(err)
-			}
+			seen = assert.Must(table.GetMeta(t.Context(), jones))(t)
+			assert.NoError(t, table.Delete(t.Context(), jones, ""))
 			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
-			if _, err := table.Load(t.Context(), seen); err != nil {
-				t.Errorf("early %v: blob of the row before the delete: %v", early, err)
-			}
+			assert.Equal(t, assert.ErrorOf(table.Load(t.Context(), seen)), nil, "early", early, "blob of the row before the delete")
 			w.until(t, time.Now().Add(4*day), early, table.Handle)
 			if len(stored(t, acct.Container("photos"))) != 0 || len(w.waiting) != 0 {
 				t.Errorf("early %v: %d blobs, %d messages left", early, len(stored(t, acct.Container("photos"))), len(w.waiting))
@@ -235,12 +203,10 @@ func TestAMessageThatArrivesBeforeItsWriteIsRetried(t *testing.T) {
 			}
 			return retryAfter
 		}
-		if err := table.Create(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		harness.Must(table.Insert(t.Context(), newJones("first", large)))(t)
+		assert.NoError(t, table.Create(t.Context()))
+		assert.Must(table.Insert(t.Context(), newJones("first", large)))(t)
 		w.until(t, time.Now().Add(2*day), false, table.Handle)
-		harness.Must(table.UpdateMeta(t.Context(), jones, func(e *employee) error { *e = *newJones("second", large); return nil }))(t)
+		assert.Must(table.UpdateMeta(t.Context(), jones, func(e *employee) error { *e = *newJones("second", large); return nil }))(t)
 		w.until(t, time.Now().Add(4*day), false, table.Handle)
 		if len(stored(t, acct.Container("photos"))) != 1 || len(w.waiting) != 0 {
 			t.Errorf("%d blobs, %d messages left", len(stored(t, acct.Container("photos"))), len(w.waiting))
@@ -255,32 +221,20 @@ func TestAStreamUploadedForOneEntityIsRefusedForAnother(t *testing.T) {
 		acct := storagetest.New(t)
 		var w harness.OutboxQueue
 		table := open(t, acct.Tables().NewClient("Films"), acct.Container("photos"), &largeentity.Options[film]{Outbox: &w})
-		if err := table.Create(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := table.Insert(t.Context(), newFilm(strings.NewReader("first"))); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, table.Create(t.Context()))
+		assert.NoError(t, assert.ErrorOf(table.Insert(t.Context(), newFilm(strings.NewReader("first")))))
 		f := newFilm(strings.NewReader("second"))
 		if _, err := table.Insert(t.Context(), f); !errors.Is(err, patterns.ErrExists) {
 			t.Fatal(err)
 		}
 		elsewhere := *f
 		elsewhere.RowKey = "2"
-		if _, err := table.Insert(t.Context(), &elsewhere); !errors.Is(err, largeentity.ErrBadStream) {
-			t.Errorf("at another key: %v", err)
-		}
-		if _, err := table.Get(t.Context(), keys.Key{Partition: "films", Row: "2"}); !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("the other entity: %v", err)
-		}
-		if err := table.Delete(t.Context(), metropolis, ""); err != nil {
-			t.Fatal(err)
-		}
-		item := harness.Must(table.Insert(t.Context(), f))(t) // the entity for which it was uploaded
+		assert.WantError(t, assert.ErrorOf(table.Insert(t.Context(), &elsewhere)), largeentity.ErrBadStream, "at another key")
+		assert.WantError(t, assert.ErrorOf(table.Get(t.Context(), keys.Key{Partition: "films", Row: "2"})), patterns.ErrNotFound, "the other entity")
+		assert.NoError(t, table.Delete(t.Context(), metropolis, ""))
+		item := assert.Must(table.Insert(t.Context(), f))(t) // the entity for which it was uploaded
 		time.Sleep(2 * day)
-		if err := w.Work(t.Context(), table.Handle); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, w.Work(t.Context(), table.Handle))
 		wantContent(t, item.Value.Video, []byte("second"))
 		if n := len(stored(t, acct.Container("photos"))); n != 1 || w.Len() != 0 {
 			t.Errorf("%d blobs, %d messages left", n, w.Len())
@@ -291,18 +245,10 @@ func TestAStreamUploadedForOneEntityIsRefusedForAnother(t *testing.T) {
 func TestNothingIsWrittenIfTheOutboxFails(t *testing.T) {
 	acct := storagetest.New(t)
 	table := onAccount(t, acct, &largeentity.Options[employee]{Outbox: brokenOutbox{}})
-	if err := table.Create(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := table.Insert(t.Context(), newJones("a", large)); !errors.Is(err, errBroken) {
-		t.Errorf("got %v", err)
-	}
-	if n := len(stored(t, acct.Container("photos"))); n != 0 {
-		t.Errorf("%d blobs", n)
-	}
-	if _, err := table.Get(t.Context(), jones); !errors.Is(err, patterns.ErrNotFound) {
-		t.Errorf("got %v", err)
-	}
+	assert.NoError(t, table.Create(t.Context()))
+	assert.WantError(t, assert.ErrorOf(table.Insert(t.Context(), newJones("a", large))), errBroken)
+	assert.Equal(t, len(stored(t, acct.Container("photos"))), 0, "blobs")
+	assert.WantError(t, assert.ErrorOf(table.Get(t.Context(), jones)), patterns.ErrNotFound)
 }
 
 // The reply to the request that deletes the row is lost, and nothing can be read afterwards.
@@ -313,12 +259,12 @@ func TestADeletionThatMayHaveHappenedIsNotReportedAsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			inVirtualTime(t, &largeentity.Options[employee]{Outbox: &harness.OutboxQueue{}}, func(t *testing.T, acct *storagetest.Account, table table) {
-				harness.Must(table.Insert(t.Context(), newJones("a", large)))(t)
+				assert.Must(table.Insert(t.Context(), newJones("a", large)))(t)
 				acct.Fault(storagetest.On("Table.Delete").LoseReply(), then)
 				err := table.Delete(t.Context(), jones, "")
 				acct.ClearFaults()
-				harness.WantError(t, err, patterns.ErrOutcomeUnknown)
-				harness.WantError(t, harness.ErrorOf(table.Get(t.Context(), jones)), patterns.ErrNotFound)
+				assert.WantError(t, err, patterns.ErrOutcomeUnknown)
+				assert.WantError(t, assert.ErrorOf(table.Get(t.Context(), jones)), patterns.ErrNotFound)
 			})
 		})
 	}
@@ -375,10 +321,7 @@ func (c *delayedOutbox) until(t *testing.T, end time.Time, early bool, handle fu
 	t.Helper()
 	for ; time.Now().Before(end); time.Sleep(10 * time.Minute) {
 		c.deliver(early, func(w patterns.OutboxMessage) time.Duration {
-			retryAfter, err := handle(t.Context(), w)
-			if err != nil {
-				t.Fatal(err)
-			}
+			retryAfter := assert.Must(handle(t.Context(), w))(t)
 			return retryAfter
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -15,22 +16,14 @@ import (
 func TestContainerErrorsAreDistinguished(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, blobs := b.Table(t), b.Container(t)
-		item := harness.Must(open[employee](t, client, blobs, nil).Insert(t.Context(), newJones("a", large)))(t)
+		item := assert.Must(open[employee](t, client, blobs, nil).Insert(t.Context(), newJones("a", large)))(t)
 		other := b.Container(t)
 		table := open[employee](t, client, other, nil)
-		if _, err := table.Get(t.Context(), jones); !errors.Is(err, largeentity.ErrWrongContainer) {
-			t.Errorf("blob of another container: %v", err)
-		}
-		if _, err := other.Delete(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.WantError(t, assert.ErrorOf(table.Get(t.Context(), jones)), largeentity.ErrWrongContainer, "blob of another container")
+		assert.NoError(t, assert.ErrorOf(other.Delete(t.Context(), nil)))
 		item.Value.Photo = noise("b", large)
-		if _, err := table.Replace(t.Context(), item); !errors.Is(err, largeentity.ErrContainerNotFound) {
-			t.Errorf("replace: %v", err)
-		}
-		if _, err := table.Sweep(t.Context(), nil); !errors.Is(err, largeentity.ErrContainerNotFound) {
-			t.Errorf("sweep: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(table.Replace(t.Context(), item)), largeentity.ErrContainerNotFound, "replace")
+		assert.WantError(t, assert.ErrorOf(table.Sweep(t.Context(), nil)), largeentity.ErrContainerNotFound, "sweep")
 	})
 }
 
@@ -41,7 +34,7 @@ func TestCorruptDataIsAnError(t *testing.T) {
 		ctx := t.Context()
 		e := newJones("a", large)
 		e.Notes = strings.Repeat("again and ", 10000)
-		item := harness.Must(table.Insert(ctx, e))(t)
+		item := assert.Must(table.Insert(ctx, e))(t)
 		photo, _ := item.Blob("Photo")
 		notes, _ := item.Blob("Remarks")
 		for name, c := range map[string]struct {
@@ -57,17 +50,15 @@ func TestCorruptDataIsAnError(t *testing.T) {
 			"an empty gzip":    {notes, ""},
 			"not compressed":   {notes, e.Notes},
 		} {
-			before := harness.Must(read(t, table, c.blob.Name))(t)
+			before := assert.Must(read(t, table, c.blob.Name))(t)
 			overwrite(t, table, c.blob.Name, c.content)
 			_, err := table.Get(ctx, jones)
 			wantCorrupt(t, name, err, c.blob.Name)
 			overwrite(t, table, c.blob.Name, before)
 		}
-		wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *e)
+		wantEmployee(t, assert.Must(table.Get(ctx, jones))(t).Value, *e)
 
-		if _, err := table.Container().NewBlobClient(photo.Name).Delete(ctx, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(table.Container().NewBlobClient(photo.Name).Delete(ctx, nil)))
 		b.ResetRequests()
 		_, err := table.Get(ctx, jones)
 		if !errors.Is(err, largeentity.ErrBlobNotFound) || !strings.Contains(err.Error(), "property Photo") || strings.Contains(err.Error(), photo.Name) {
@@ -77,9 +68,7 @@ func TestCorruptDataIsAnError(t *testing.T) {
 		if !errors.As(err, &refusal) || refusal.Status != 404 || refusal.Code != "BlobNotFound" || errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("without the blob: %#v, %v", refusal, err)
 		}
-		if n := b.Requests().Count("Table.Get"); n != 2 {
-			t.Errorf("the row was read %d times, want 2", n)
-		}
+		assert.Equal(t, b.Requests().Count("Table.Get"), 2, "the row was read", "times, want 2")
 
 		text := referencesIn(t, table)
 		for name, bad := range map[string]string{
@@ -113,12 +102,12 @@ func TestAReadResumesAfterABrokenConnection(t *testing.T) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
 		e := newJones("a", large)
-		harness.Must(table.Insert(ctx, e))(t)
+		assert.Must(table.Insert(ctx, e))(t)
 		for _, cut := range []int64{0, 1, 50000, large - 1} {
 			b.ClearFaults()
 			b.Fault(storagetest.On("Blob.Get").Nth(1).Times(2).CutReply(cut))
 			b.ResetRequests()
-			wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *e)
+			wantEmployee(t, assert.Must(table.Get(ctx, jones))(t).Value, *e)
 			if n := b.Requests().Count("Blob.Get"); n < 2 {
 				t.Errorf("cut at %d: %d requests", cut, n)
 			}
@@ -138,18 +127,16 @@ func TestASlowReaderReadsTheRowAgain(t *testing.T) {
 		client, blobs := b.NamedTable(t, name), b.Container(t)
 		ctx := t.Context()
 		writer := open[employee](t, client, blobs, nil)
-		item := harness.Must(writer.Insert(ctx, newJones("a", large)))(t)
+		item := assert.Must(writer.Insert(ctx, newJones("a", large)))(t)
 		old, _ := item.Blob("Photo")
 		reader := open[employee](t, b.AfterEachTry(t, name, func(try int) {
 			if try > 1 {
 				return
 			}
 			item.Value.Photo = noise("b", large)
-			harness.Must(writer.Replace(ctx, item))(t)
-			if _, err := blobs.NewBlobClient(old.Name).Delete(ctx, nil); err != nil {
-				t.Error(err)
-			}
+			assert.Must(writer.Replace(ctx, item))(t)
+			assert.Equal(t, assert.ErrorOf(blobs.NewBlobClient(old.Name).Delete(ctx, nil)), nil)
 		}), blobs, nil)
-		wantEmployee(t, harness.Must(reader.Get(ctx, jones))(t).Value, *newJones("b", large))
+		wantEmployee(t, assert.Must(reader.Get(ctx, jones))(t).Value, *newJones("b", large))
 	})
 }

@@ -1,7 +1,6 @@
 package largeentity
 
 import (
-	"errors"
 	"maps"
 	"net/url"
 	"path"
@@ -10,20 +9,15 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/naming"
 )
 
 // fuzzTable is a table whose container is "box", and whose blobs begin with "photos/".
 func fuzzTable(t testing.TB) *Table[struct{}] {
 	t.Helper()
-	blobs, err := container.NewClientWithNoCredential("https://acct.blob.core.windows.net/box?sig=x", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, err := url.Parse("https://acct.blob.core.windows.net/box/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	blobs := assert.Must(container.NewClientWithNoCredential("https://acct.blob.core.windows.net/box?sig=x", nil))(t)
+	base := assert.Must(url.Parse("https://acct.blob.core.windows.net/box/"))(t)
 	return &Table[struct{}]{blobs: blobs, container: "box", base: base, prefix: "photos/"}
 }
 
@@ -31,9 +25,7 @@ func fuzzTable(t testing.TB) *Table[struct{}] {
 func wantInContainer(t *testing.T, table *Table[struct{}], name string) {
 	t.Helper()
 	u, err := url.Parse(table.blobs.NewBlobClient(name).URL())
-	if err != nil {
-		t.Fatalf("%q: %v", name, err)
-	}
+	assert.NoError(t, err, name)
 	if u.Host != "acct.blob.core.windows.net" || u.Path != "/box/"+name || path.Clean(u.Path) != u.Path || u.RawQuery != "sig=x" {
 		t.Errorf("%q leads to %q", name, u)
 	}
@@ -53,9 +45,7 @@ func FuzzReferences(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		refs, err := parseReferences(text)
 		if err != nil {
-			if !errors.Is(err, ErrCorrupt) {
-				t.Errorf("got %v", err)
-			}
+			assert.WantError(t, err, ErrCorrupt)
 			return
 		}
 		for _, ref := range refs {

@@ -11,6 +11,7 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -40,9 +41,9 @@ var metropolis = keys.Key{Partition: "films", Row: "1"}
 
 func readAll(t testing.TB, s largeentity.Stream) []byte {
 	t.Helper()
-	r := harness.Must(s.Open(t.Context()))(t)
+	r := assert.Must(s.Open(t.Context()))(t)
 	defer r.Close()
-	return harness.Must(io.ReadAll(r))(t)
+	return assert.Must(io.ReadAll(r))(t)
 }
 
 func wantContent(t testing.TB, s largeentity.Stream, want []byte) {
@@ -67,7 +68,7 @@ func TestStreamsOfAnyLengthAreReadAsWritten(t *testing.T) {
 			for _, c := range []struct{ size, blocks int }{{0, 0}, {1, 0}, {block - 1, 0}, {block, 1}, {block + 1, 2}} {
 				content := noise("v", c.size)
 				b.ResetRequests()
-				item := harness.Must(table.Insert(t.Context(), newFilm(iotest.HalfReader(bytes.NewReader(content)))))(t)
+				item := assert.Must(table.Insert(t.Context(), newFilm(iotest.HalfReader(bytes.NewReader(content)))))(t)
 				want := map[string]int{"Blob.Put": 1, "Table.Insert": 1}
 				if c.blocks > 0 {
 					want = map[string]int{"Blob.PutBlock": c.blocks, "Blob.PutBlockList": 1, "Table.Insert": 1}
@@ -75,12 +76,10 @@ func TestStreamsOfAnyLengthAreReadAsWritten(t *testing.T) {
 				b.WantRequests(t, want)
 				wantContent(t, item.Value.Video, content)
 				b.ResetRequests()
-				item = harness.Must(table.Get(t.Context(), metropolis))(t)
+				item = assert.Must(table.Get(t.Context(), metropolis))(t)
 				b.WantRequests(t, map[string]int{"Table.Get": 1})
 				wantContent(t, item.Value.Video, content)
-				if err := table.Delete(t.Context(), metropolis, item.ETag); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, table.Delete(t.Context(), metropolis, item.ETag))
 			}
 		}
 	})
@@ -96,13 +95,9 @@ func TestAStreamWithTooManyBlocksIsTooLarge(t *testing.T) {
 			if !errors.Is(err, patterns.ErrTooLarge) || !strings.Contains(err.Error(), "property Video") {
 				t.Errorf("one byte too long: %v", err)
 			}
-			if n := b.Requests().Count("Blob.PutBlock"); n != 3 {
-				t.Errorf("%d blocks", n)
-			}
-			if _, err := table.Get(t.Context(), metropolis); !errors.Is(err, patterns.ErrNotFound) {
-				t.Errorf("the entity: %v", err)
-			}
-			item := harness.Must(table.Insert(t.Context(), newFilm(bytes.NewReader(noise("v", 3*block)))))(t)
+			assert.Equal(t, b.Requests().Count("Blob.PutBlock"), 3, "blocks")
+			assert.WantError(t, assert.ErrorOf(table.Get(t.Context(), metropolis)), patterns.ErrNotFound, "the entity")
+			item := assert.Must(table.Insert(t.Context(), newFilm(bytes.NewReader(noise("v", 3*block)))))(t)
 			wantContent(t, item.Value.Video, noise("v", 3*block))
 		}
 	})
@@ -113,9 +108,9 @@ func TestAStreamIsKeptUntilItIsReplaced(t *testing.T) {
 		table := openFilms(t, b, nil)
 		ctx := t.Context()
 		old, fresh := noise("old", 1000), noise("new", 1000)
-		first := harness.Must(table.Insert(ctx, newFilm(bytes.NewReader(old))))(t)
+		first := assert.Must(table.Insert(ctx, newFilm(bytes.NewReader(old))))(t)
 		b.ResetRequests()
-		item := harness.Must(table.Update(ctx, metropolis, func(f *film) error { f.Title = "M"; return nil }))(t)
+		item := assert.Must(table.Update(ctx, metropolis, func(f *film) error { f.Title = "M"; return nil }))(t)
 		b.WantRequests(t, map[string]int{"Table.Get": 1, "Table.Replace": 1})
 		wantContent(t, item.Value.Video, old)
 
@@ -123,9 +118,9 @@ func TestAStreamIsKeptUntilItIsReplaced(t *testing.T) {
 		s := largeentity.StreamOf(bytes.NewReader(fresh))
 		tries := 0
 		b.ResetRequests()
-		item = harness.Must(table.Update(ctx, metropolis, func(f *film) error {
+		item = assert.Must(table.Update(ctx, metropolis, func(f *film) error {
 			if tries++; tries == 1 {
-				harness.Must(table.Update(ctx, metropolis, func(f *film) error { f.Title = "N"; return nil }))(t)
+				assert.Must(table.Update(ctx, metropolis, func(f *film) error { f.Title = "N"; return nil }))(t)
 			}
 			f.Video = s
 			return nil
@@ -137,8 +132,8 @@ func TestAStreamIsKeptUntilItIsReplaced(t *testing.T) {
 		wantContent(t, first.Value.Video, old) // readers of the old row can still read it
 
 		item.Value.Video = largeentity.Stream{}
-		harness.Must(table.Replace(ctx, item))(t)
-		item = harness.Must(table.Get(ctx, metropolis))(t)
+		assert.Must(table.Replace(ctx, item))(t)
+		item = assert.Must(table.Get(ctx, metropolis))(t)
 		if !item.Value.Video.IsZero() {
 			t.Error("the removed stream still exists")
 		}
@@ -151,24 +146,16 @@ func TestAStreamThatCannotBeWrittenIsRefused(t *testing.T) {
 		other := openFilms(t, b, nil)
 		ctx := t.Context()
 		f := newFilm(strings.NewReader("content"))
-		item := harness.Must(table.Insert(ctx, f))(t)
+		item := assert.Must(table.Insert(ctx, f))(t)
 		copied := &film{PartitionKey: "films", RowKey: "2", Video: item.Value.Video}
-		if _, err := table.Insert(ctx, copied); !errors.Is(err, largeentity.ErrBadStream) {
-			t.Errorf("stream of another entity: %v", err)
-		}
-		if _, err := other.Insert(ctx, f); !errors.Is(err, largeentity.ErrBadStream) {
-			t.Errorf("stream of another table: %v", err)
-		}
-		if _, err := f.Video.Open(ctx); !errors.Is(err, largeentity.ErrBadStream) {
-			t.Errorf("open a stream that is not stored: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(table.Insert(ctx, copied)), largeentity.ErrBadStream, "stream of another entity")
+		assert.WantError(t, assert.ErrorOf(other.Insert(ctx, f)), largeentity.ErrBadStream, "stream of another table")
+		assert.WantError(t, assert.ErrorOf(f.Video.Open(ctx)), largeentity.ErrBadStream, "open a stream that is not stored")
 		if !largeentity.StreamOf(nil).IsZero() {
 			t.Error("a Stream of a nil reader is not zero")
 		}
-		if _, err := patterns.NewTable[film](table.Client(), nil); err != nil {
-			t.Errorf("a plain table of the type: %v", err)
-		}
-		plain := harness.Must(patterns.NewTable[film](table.Client(), nil))(t)
+		assert.Equal(t, assert.ErrorOf(patterns.NewTable[film](table.Client(), nil)), nil, "a plain table of the type")
+		plain := assert.Must(patterns.NewTable[film](table.Client(), nil))(t)
 		if _, err := plain.Insert(ctx, newFilm(strings.NewReader("x"))); err == nil {
 			t.Error("a plain table wrote a stream")
 		}
@@ -177,18 +164,10 @@ func TestAStreamThatCannotBeWrittenIsRefused(t *testing.T) {
 		broken := errors.New("broken")
 		f = newFilm(io.MultiReader(bytes.NewReader(noise("x", block+5)), iotest.ErrReader(broken)))
 		f.RowKey = "3"
-		if _, err := table.Insert(ctx, f); !errors.Is(err, broken) {
-			t.Errorf("got %v", err)
-		}
-		if _, err := table.Insert(ctx, f); !errors.Is(err, largeentity.ErrBadStream) {
-			t.Errorf("second use: %v", err)
-		}
-		if _, err := table.Get(ctx, keys.Key{Partition: "films", Row: "3"}); !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("the row: %v", err)
-		}
-		if n := len(stored(t, table.Container())); n != 1 {
-			t.Errorf("%d blobs", n)
-		}
+		assert.WantError(t, assert.ErrorOf(table.Insert(ctx, f)), broken)
+		assert.WantError(t, assert.ErrorOf(table.Insert(ctx, f)), largeentity.ErrBadStream, "second use")
+		assert.WantError(t, assert.ErrorOf(table.Get(ctx, keys.Key{Partition: "films", Row: "3"})), patterns.ErrNotFound, "the row")
+		assert.Equal(t, len(stored(t, table.Container())), 1, "blobs")
 	})
 }
 
@@ -197,7 +176,7 @@ func TestAStreamIsVerifiedAtItsEnd(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := openFilms(t, b, nil)
 		content := noise("v", large)
-		item := harness.Must(table.Insert(t.Context(), newFilm(bytes.NewReader(content))))(t)
+		item := assert.Must(table.Insert(t.Context(), newFilm(bytes.NewReader(content))))(t)
 		ref, _ := item.Blob("Video")
 
 		b.Fault(storagetest.On("Blob.Get").Nth(1).Times(3).CutReply(30000))
@@ -206,21 +185,15 @@ func TestAStreamIsVerifiedAtItsEnd(t *testing.T) {
 
 		for name, bad := range map[string][]byte{"shorter": content[:large-1], "longer": append(noise("v", large), 'x'), "another": noise("w", large)} {
 			put(t, table.Container(), ref.Name, bad)
-			r := harness.Must(item.Value.Video.Open(t.Context()))(t)
-			if _, err := io.ReadAll(r); !errors.Is(err, largeentity.ErrCorrupt) {
-				t.Errorf("%s: %v", name, err)
-			}
+			r := assert.Must(item.Value.Video.Open(t.Context()))(t)
+			assert.WantError(t, assert.ErrorOf(io.ReadAll(r)), largeentity.ErrCorrupt, name)
 			r.Close()
 			if _, err := r.Read(make([]byte, 1)); err == nil || err == io.EOF {
 				t.Errorf("%s, read after Close: %v", name, err)
 			}
 		}
-		if _, err := table.Container().NewBlobClient(ref.Name).Delete(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := item.Value.Video.Open(t.Context()); !errors.Is(err, largeentity.ErrBlobNotFound) {
-			t.Errorf("without the blob: %v", err)
-		}
+		assert.NoError(t, assert.ErrorOf(table.Container().NewBlobClient(ref.Name).Delete(t.Context(), nil)))
+		assert.WantError(t, assert.ErrorOf(item.Value.Video.Open(t.Context())), largeentity.ErrBlobNotFound, "without the blob")
 	})
 }
 
@@ -233,7 +206,7 @@ func TestALostReplyDoesNotCorruptAStream(t *testing.T) {
 				content = content[:100]
 			}
 			b.Fault(storagetest.On(op).Nth(1).LoseReply())
-			item := harness.Must(table.Insert(t.Context(), newFilm(bytes.NewReader(content))))(t)
+			item := assert.Must(table.Insert(t.Context(), newFilm(bytes.NewReader(content))))(t)
 			wantContent(t, item.Value.Video, content)
 		})
 	}
@@ -257,9 +230,9 @@ func TestACrashDuringAStreamLeavesNoDanglingReference(t *testing.T) {
 			return err
 		}
 		acct.Arm()
-		return harness.ErrorOf(table.Insert(ctx, newFilm(bytes.NewReader(content))))
+		return assert.ErrorOf(table.Insert(ctx, newFilm(bytes.NewReader(content))))
 	}, func(t *testing.T, acct *storagetest.Account) {
-		table := harness.Must(films(acct))(t)
+		table := assert.Must(films(acct))(t)
 		want := 0
 		for range 2 {
 			item, err := table.Get(t.Context(), metropolis)
@@ -270,10 +243,8 @@ func TestACrashDuringAStreamLeavesNoDanglingReference(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(2 * day) // a request in flight arrives
-			harness.Must(table.Sweep(t.Context(), nil))(t)
+			assert.Must(table.Sweep(t.Context(), nil))(t)
 		}
-		if n := len(stored(t, table.Container())); n != want {
-			t.Errorf("%d blobs, want %d", n, want)
-		}
+		assert.Equal(t, len(stored(t, table.Container())), want, "blobs")
 	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -19,9 +20,7 @@ import (
 func logsOf(t *testing.T, acct *storagetest.Account) *container.Client {
 	t.Helper()
 	c := acct.Container("logs")
-	if _, err := c.Create(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(c.Create(t.Context(), nil)))
 	acct.ResetLog()
 	return c
 }
@@ -40,9 +39,7 @@ func TestAgeCountAndSizeStartAFlush(t *testing.T) {
 			write(t, w, at(0), "a")
 			write(t, w, at(1), "b")
 			time.Sleep(4 * time.Second)
-			if n := len(acct.Log()); n != 0 {
-				t.Errorf("%s: %d requests", name, n)
-			}
+			assert.Equal(t, len(acct.Log()), 0, name, "requests")
 			write(t, w, at(2), "c")
 			if o.FlushAge > 0 {
 				time.Sleep(time.Second)
@@ -70,9 +67,7 @@ func TestAFailedFlushIsTriedAgain(t *testing.T) {
 		time.Sleep(time.Hour)
 		wantTexts(t, messages(t, c, at(0), at(9)), "a")
 		closeWriter(t, w)
-		if len(errs) != 1 {
-			t.Errorf("OnError received %v", errs)
-		}
+		assert.Equal(t, len(errs), 1, "OnError received", errs)
 	})
 }
 
@@ -108,12 +103,8 @@ func TestTheContextOfCloseEndsABackgroundFlushWhoseRecordsAreStoredOnce(t *testi
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if err := w.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-		if d := time.Since(began); d != time.Minute {
-			t.Errorf("Close took %v", d)
-		}
+		assert.WantError(t, w.Close(ctx), context.DeadlineExceeded)
+		assert.Equal(t, time.Since(began), time.Minute, "Close took")
 		closeWriter(t, w)
 		wantTexts(t, messages(t, c, at(0), at(9)), "a", "b")
 	})
@@ -131,9 +122,7 @@ func TestCloseCanBeRepeatedAfterAnError(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := w.Close(ctx); !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
-		}
+		assert.WantError(t, w.Close(ctx), context.Canceled)
 		acct.ClearFaults()
 		closeWriter(t, w)
 		wantTexts(t, messages(t, c, at(0), at(9)), "a")
@@ -157,13 +146,9 @@ func TestAFullBufferDropsOrWaits(t *testing.T) {
 		}
 		acct.ResetLog()
 		for range 3 {
-			if err := drops.Write(t.Context(), logdata.Record{Message: large}); !errors.Is(err, logdata.ErrFull) {
-				t.Errorf("got %v", err)
-			}
+			assert.WantError(t, drops.Write(t.Context(), logdata.Record{Message: large}), logdata.ErrFull)
 		}
-		if n := drops.Dropped(); n != 3 {
-			t.Errorf("%d dropped", n)
-		}
+		assert.Equal(t, drops.Dropped(), 3, "dropped")
 		if err := waits.Write(t.Context(), logdata.Record{Message: large}); !errors.Is(err, logdata.ErrFull) || errors.Is(err, logdata.ErrPending) {
 			t.Errorf("got %v", err)
 		}
@@ -172,9 +157,7 @@ func TestAFullBufferDropsOrWaits(t *testing.T) {
 		write(t, waits, at(4), large)
 		closeWriter(t, drops)
 		closeWriter(t, waits)
-		if n := len(messages(t, c, at(0), at(60))); n != 9 {
-			t.Errorf("%d records", n)
-		}
+		assert.Equal(t, len(messages(t, c, at(0), at(60))), 9, "records")
 	})
 }
 
@@ -195,8 +178,6 @@ func TestConcurrentWritersLoseNoRecord(t *testing.T) {
 			all.Go(func() { writing.Wait(); closeWriter(t, w) })
 		}
 		all.Wait()
-		if n := len(messages(t, c, at(0), at(7200))); n != 800 {
-			t.Errorf("%d records", n)
-		}
+		assert.Equal(t, len(messages(t, c, at(0), at(7200))), 800, "records")
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 )
 
@@ -18,7 +18,7 @@ var awkward = []string{"", "plain", "a;b", `"`, `""`, `a"b;c`, "line\nbreak", "\
 
 func FuzzEveryRecordSurvivesEncoding(f *testing.F) {
 	for i, text := range awkward {
-		f.Add(int64(i), int64(i*1001), text, awkward[len(awkward)-1-i], `{"a":`+string(harness.Must(json.Marshal(text))(f))+`, "b":[1,2]}`, i%2 == 0)
+		f.Add(int64(i), int64(i*1001), text, awkward[len(awkward)-1-i], `{"a":`+string(assert.Must(json.Marshal(text))(f))+`, "b":[1,2]}`, i%2 == 0)
 	}
 	f.Fuzz(func(t *testing.T, sec, ns int64, kind, message, attrs string, arrived bool) {
 		r := logdata.Record{Time: time.Unix(sec, ns%1e9).UTC(), Arrived: arrived, Type: kind, Message: message}
@@ -70,15 +70,10 @@ func FuzzEveryLineIsARecordOrALineError(f *testing.F) {
 			}
 			var compact bytes.Buffer
 			if len(r.Attrs) > 0 {
-				if err := json.Compact(&compact, r.Attrs); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, json.Compact(&compact, r.Attrs))
 				r.Attrs = compact.Bytes()
 			}
-			again, err := format.AppendLine(nil, &r)
-			if err != nil {
-				t.Fatal(err)
-			}
+			again := assert.Must(format.AppendLine(nil, &r))(t)
 			got, err := format.ParseLine(again)
 			if err != nil || !got.Time.Equal(r.Time) || got.Arrived != r.Arrived || got.Type != valid(r.Type) || got.Message != valid(r.Message) ||
 				string(got.Attrs) != string(r.Attrs) {

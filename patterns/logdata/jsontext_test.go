@@ -3,6 +3,7 @@ package logdata
 import (
 	"bytes"
 	"encoding/json"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"math"
 	"reflect"
 	"testing"
@@ -13,10 +14,7 @@ func FuzzTextIsEncodedLikeEncodingJSON(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		want, err := json.Marshal(validUTF8(s))
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := assert.Must(json.Marshal(validUTF8(s)))(t)
 		if got := appendText(nil, s); !bytes.Equal(got, want) {
 			t.Errorf("%q became %s, not %s", s, got, want)
 		}
@@ -53,10 +51,7 @@ func FuzzALineIsDecodedLikeEncodingJSON(f *testing.F) {
 func TestTheReaderDecodesLinesOfTheWriterDirectly(t *testing.T) {
 	for _, r := range []Record{{}, {Arrived: true}, {Type: "INFO", Message: "a<b\n\u2028\U0001f600"}, {Message: "m", Attrs: []byte(`{"a":{"b":"}\""}}`)}} {
 		r.Time = testHour
-		line, err := JSON.AppendLine(nil, &r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		line := assert.Must(JSON.AppendLine(nil, &r))(t)
 		if got, ok := parseOwnLine(line); !ok || !reflect.DeepEqual(got, r) {
 			t.Errorf("%s: got %+v, %v", line, got, ok)
 		}
@@ -65,10 +60,7 @@ func TestTheReaderDecodesLinesOfTheWriterDirectly(t *testing.T) {
 
 func TestFloatsAreEncodedLikeEncodingJSON(t *testing.T) {
 	for _, f := range []float64{0, math.Copysign(0, -1), 1, -1.5, 1e-6, 9.99e-7, 1e-9, 1e20, 1e21, -1e300, math.MaxFloat64, math.SmallestNonzeroFloat64} {
-		want, err := json.Marshal(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := assert.Must(json.Marshal(f))(t)
 		if got := appendFloat(nil, f); !bytes.Equal(got, want) {
 			t.Errorf("got %s, want %s", got, want)
 		}

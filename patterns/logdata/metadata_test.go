@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"pgregory.net/rapid"
 )
 
@@ -79,9 +80,7 @@ func TestTooManyTypesAreNotStoredInTheMetadata(t *testing.T) {
 		s.add(span{1, 0, 0}, map[string]bool{fmt.Sprint(i): true})
 	}
 	meta := s.metadata("json-1")
-	if metaValue(meta, metaType) != "" {
-		t.Errorf("LogType %q", metaValue(meta, metaType))
-	}
+	assert.Equal(t, metaValue(meta, metaType), "", "LogType")
 	parsed, _ := parseSummary(testHour, meta)
 	if picked := parsed.ranges(parsed.covered(), testHour, testHour.Add(hour), []string{"7"}); len(picked) != 1 {
 		t.Errorf("picked %v", picked)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/lease"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
@@ -23,19 +24,15 @@ func TestABlockIsNotStoredAgainWhileAnAttemptMayArriveAfterALease(t *testing.T) 
 		write(t, w, at(0), "a")
 		flush(t, w)
 		l, err := lease.NewBlobClient(c.NewBlobClient("web/2014/07/31/1200/w-000000.log"), nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		_, err = l.AcquireLease(t.Context(), -1, nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		b.Fault(storagetest.On("Blob.Append").Nth(1).LateRequest(time.Hour, time.Hour))
 		write(t, w, at(1), "b")
-		if err := w.Flush(t.Context()); !errors.Is(err, patterns.ErrOutcomeUnknown) {
-			t.Errorf("got %v", err)
-		}
+		assert.WantError(t, w.Flush(t.Context()), patterns.ErrOutcomeUnknown)
 		_, err = l.ReleaseLease(t.Context(), nil)
-		harness.NoError(t, err)
-		if n := b.Arrive(); n != 1 {
-			t.Errorf("%d late requests", n)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, b.Arrive(), 1, "late requests")
 		closeWriter(t, w)
 		wantTexts(t, messages(t, c, at(0), at(9)), "a", "b")
 	})
@@ -53,9 +50,7 @@ func TestARefusalAfterAnUnansweredAttemptIsNotCertain(t *testing.T) {
 		write(t, w, at(0), "a")
 		b.Fault(storagetest.On("Blob.Append").Nth(1).LoseReply(), refuse(2), refuse(3))
 		for _, flush := range []string{"first", "second"} { // the second flush is refused without an unanswered try
-			if err := w.Flush(t.Context()); !errors.Is(err, patterns.ErrOutcomeUnknown) {
-				t.Errorf("%s flush: %v", flush, err)
-			}
+			assert.WantError(t, w.Flush(t.Context()), patterns.ErrOutcomeUnknown, flush, "flush")
 		}
 		b.ClearFaults()
 		closeWriter(t, w)

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -98,9 +99,7 @@ func crashEverywhere(t *testing.T, faults ...storagetest.Rule) {
 		}
 		stored.add(next)
 		for _, m := range stored.all() {
-			if times[m] != 1 {
-				t.Errorf("%q was acknowledged and is not stored", m)
-			}
+			assert.Equal(t, times[m], 1, m, "was acknowledged and is not stored")
 		}
 	})
 }

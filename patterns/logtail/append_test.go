@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
@@ -35,7 +36,7 @@ func TestAppendReturnsWhatTailReads(t *testing.T) {
 			if buckets > 0 && !strings.HasSuffix(e.Key.Partition, "_000123") {
 				t.Errorf("partition key %q", e.Key.Partition)
 			}
-			read := harness.All(t, log.Tail(t.Context(), "000123", 5))
+			read := assert.All(t, log.Tail(t.Context(), "000123", 5))
 			if len(read) != 1 {
 				t.Fatalf("read %d entries", len(read))
 			}
@@ -60,11 +61,9 @@ func TestAppendAllStoresEntriesInOrderWithOneRequest(t *testing.T) {
 			}
 			b.ResetRequests()
 			es, err := log.AppendAll(t.Context(), "s", vs)
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			b.WantRequests(t, map[string]int{"Table.Batch": 1})
-			read := harness.All(t, log.Tail(t.Context(), "s", 1000))
+			read := assert.All(t, log.Tail(t.Context(), "s", 1000))
 			if len(read) != 100 || len(es) != 100 {
 				t.Fatalf("read %d of %d", len(read), len(es))
 			}
@@ -125,14 +124,10 @@ func TestAppendStoresOneEntryWhateverIsLost(t *testing.T) {
 						f.reads++ // the first reply is not known to be that of the first delivery
 					}
 					b.WantRequests(t, map[string]int{c.op: f.sent, "Table.Get": f.reads})
-					if err != nil {
-						t.Fatal(err)
-					}
-					read := harness.All(t, log.Tail(t.Context(), "s", 10))
+					assert.NoError(t, err)
+					read := assert.All(t, log.Tail(t.Context(), "s", 10))
 					wantOrder(t, read, "taxi")
-					if read[0].ETag != e.ETag {
-						t.Errorf("the returned entry does not have the ETag of the row")
-					}
+					assert.Equal(t, read[0].ETag, e.ETag, "the returned entry does not have the ETag of the row")
 				})
 			}
 		}
@@ -170,10 +165,8 @@ func TestRetryAfterAnUnknownOutcomeStoresEachEntryOnce(t *testing.T) {
 						t.Fatalf("%d entries to retry, want %d", len(es), n)
 					}
 					for range 2 {
-						if err := log.Retry(t.Context(), es...); err != nil {
-							t.Fatal(err)
-						}
-						wantOrder(t, harness.All(t, log.Tail(t.Context(), "s", 10)), want...)
+						assert.NoError(t, log.Retry(t.Context(), es...))
+						wantOrder(t, assert.All(t, log.Tail(t.Context(), "s", 10)), want...)
 					}
 				})
 			}
@@ -184,10 +177,7 @@ func TestRetryAfterAnUnknownOutcomeStoresEachEntryOnce(t *testing.T) {
 func TestRetryMakesNoUnnecessaryRequest(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		log := newLog(t, b.Table(t), nil)
-		es, err := log.AppendAll(t.Context(), "s", make([]claim, 3))
-		if err != nil {
-			t.Fatal(err)
-		}
+		es := assert.Must(log.AppendAll(t.Context(), "s", make([]claim, 3)))(t)
 		for _, c := range []struct {
 			entries []logtail.Entry[claim]
 			want    map[string]int
@@ -197,9 +187,7 @@ func TestRetryMakesNoUnnecessaryRequest(t *testing.T) {
 			{es, map[string]int{"Table.Batch": 1, "Table.Insert": 3}},
 		} {
 			b.ResetRequests()
-			if err := log.Retry(t.Context(), c.entries...); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, log.Retry(t.Context(), c.entries...))
 			b.WantRequests(t, c.want)
 		}
 	})
@@ -237,16 +225,12 @@ func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 			{"since year 10000", failure(t, log.Since(ctx, "s", time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))), patterns.ErrBadKey},
 			{"tail with a canceled context", failure(t, log.Tail(canceled, "s", 1)), context.Canceled},
 		} {
-			if !errors.Is(c.err, c.want) {
-				t.Errorf("%s: %v, want %v", c.name, c.err, c.want)
-			}
+			assert.WantError(t, c.err, c.want, c.name)
 		}
 		if err := try(ctx, "s", &claim{What: strings.Repeat("x", 40_000)}); !errors.As(err, &tooLong) || tooLong.Property != "What" {
 			t.Errorf("value too long: %v does not name the property", err)
 		}
-		if n := len(harness.All(t, log.Tail(ctx, "s", 0))) + len(harness.All(t, log.Tail(ctx, "s", -1))); n != 0 {
-			t.Errorf("a tail of no entries yielded %d", n)
-		}
+		assert.Equal(t, len(assert.All(t, log.Tail(ctx, "s", 0)))+len(assert.All(t, log.Tail(ctx, "s", -1))), 0, "a tail of no entries yielded")
 		b.WantRequests(t, nil)
 	})
 }
@@ -254,9 +238,7 @@ func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 func TestNewRefusesInvalidArguments(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
-		if _, err := logtail.New[claim](nil, nil); !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("no client: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(logtail.New[claim](nil, nil)), patterns.ErrNil, "no client")
 		if _, err := logtail.New[struct{ C chan int }](client, nil); err == nil {
 			t.Error("a property of a channel type was accepted")
 		}
@@ -264,9 +246,7 @@ func TestNewRefusesInvalidArguments(t *testing.T) {
 			t.Error("entries of type int were accepted")
 		}
 		for _, n := range []int{-1, 10_001} {
-			if _, err := logtail.New(client, &logtail.Options[claim]{Buckets: n}); !errors.Is(err, patterns.ErrBadKey) {
-				t.Errorf("%d buckets: %v", n, err)
-			}
+			assert.WantError(t, assert.ErrorOf(logtail.New(client, &logtail.Options[claim]{Buckets: n})), patterns.ErrBadKey, n, "buckets")
 		}
 		log := newLog(t, client, nil)
 		if log.Client() != client || log.Table().Client() != client {
@@ -299,13 +279,13 @@ func TestAnUnknownOutcomeStaysUnknownUntilRetrySucceeds(t *testing.T) {
 			}
 
 			es, err := appendAll(lost)
-			harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+			assert.WantError(t, err, patterns.ErrOutcomeUnknown)
 			for range 2 {
 				err := retry(es, busy)
-				harness.WantError(t, err, patterns.ErrOutcomeUnknown)
-				harness.WantError(t, err, patterns.ErrThrottled)
+				assert.WantError(t, err, patterns.ErrOutcomeUnknown)
+				assert.WantError(t, err, patterns.ErrThrottled)
 			}
-			harness.NoError(t, log.Retry(t.Context(), es...))
+			assert.NoError(t, log.Retry(t.Context(), es...))
 
 			es, err = appendAll(forbidden)
 			for range 2 {
@@ -314,12 +294,10 @@ func TestAnUnknownOutcomeStaysUnknownUntilRetrySucceeds(t *testing.T) {
 				}
 				err = retry(es, forbidden)
 			}
-			harness.WantError(t, retry(es, lost), patterns.ErrOutcomeUnknown)
-			harness.WantError(t, retry(es, busy), patterns.ErrOutcomeUnknown)
-			harness.NoError(t, log.Retry(t.Context(), es...))
-			if got := len(harness.All(t, log.Tail(t.Context(), "s", 10))); got != 2*n {
-				t.Errorf("%d entries, want %d", got, 2*n)
-			}
+			assert.WantError(t, retry(es, lost), patterns.ErrOutcomeUnknown)
+			assert.WantError(t, retry(es, busy), patterns.ErrOutcomeUnknown)
+			assert.NoError(t, log.Retry(t.Context(), es...))
+			assert.Equal(t, len(assert.All(t, log.Tail(t.Context(), "s", 10))), 2*n, "entries")
 		}
 	})
 }
@@ -330,7 +308,7 @@ func TestAnEntryThatIsStoredIsNotReportedAsRefused(t *testing.T) {
 		log := newLog(t, b.Table(t), nil)
 		b.Fault(storagetest.On("Table.Insert").Nth(1).Twice(), storagetest.On("Table.Get").LoseRequest())
 		_, err := log.Append(t.Context(), "s", &claim{What: "taxi"})
-		harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+		assert.WantError(t, err, patterns.ErrOutcomeUnknown)
 	})
 }
 
@@ -360,16 +338,14 @@ func TestRetryDoesNotReportAnEntryAsRefusedThatItHasStored(t *testing.T) {
 					t.Fatalf("got %v, want a refusal", err)
 				}
 				b.Fault(c.rules...)
-				if err := log.Retry(t.Context(), es...); !errors.Is(err, c.want) {
-					t.Errorf("got %v, want %v", err, c.want)
-				}
+				assert.WantError(t, log.Retry(t.Context(), es...), c.want)
 				b.ClearFaults()
-				wantOrder(t, harness.All(t, log.Tail(t.Context(), "s", 10)), "b", "a")
+				wantOrder(t, assert.All(t, log.Tail(t.Context(), "s", 10)), "b", "a")
 				b.Fault(forbidden("Table.*"))
 				defer b.ClearFaults()
-				harness.WantError(t, log.Retry(t.Context(), es...), patterns.ErrOutcomeUnknown)
+				assert.WantError(t, log.Retry(t.Context(), es...), patterns.ErrOutcomeUnknown)
 				for _, e := range es {
-					harness.WantError(t, log.Retry(t.Context(), e), patterns.ErrOutcomeUnknown)
+					assert.WantError(t, log.Retry(t.Context(), e), patterns.ErrOutcomeUnknown)
 				}
 			})
 		}
@@ -388,7 +364,7 @@ func TestRetryRemembersTheUnknownOutcomeOfALaterEntry(t *testing.T) {
 		if err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) {
 			t.Fatalf("got %v, want a refusal", err)
 		}
-		harness.NoError(t, log.Retry(t.Context(), es[2]))
+		assert.NoError(t, log.Retry(t.Context(), es[2]))
 
 		isFirst := func(r storagetest.Request) bool { return r.Rows[0].Row == es[0].Key.Row }
 		isSecond := func(r storagetest.Request) bool { return r.Rows[0].Row == es[1].Key.Row }
@@ -396,9 +372,9 @@ func TestRetryRemembersTheUnknownOutcomeOfALaterEntry(t *testing.T) {
 			storagetest.On("Table.Insert").Where(isFirst).Delay(10*time.Minute).Status(403, "AuthorizationFailure"),
 			storagetest.On("Table.Insert").Where(isSecond).LoseRequest(),
 		)
-		harness.WantError(t, log.Retry(t.Context(), es...), patterns.ErrOutcomeUnknown)
+		assert.WantError(t, log.Retry(t.Context(), es...), patterns.ErrOutcomeUnknown)
 		b.ClearFaults()
 		b.Fault(forbidden)
-		harness.WantError(t, log.Retry(t.Context(), es[1]), patterns.ErrOutcomeUnknown)
+		assert.WantError(t, log.Retry(t.Context(), es[1]), patterns.ErrOutcomeUnknown)
 	})
 }

@@ -2,12 +2,12 @@ package logtail_test
 
 import (
 	"iter"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 )
 
@@ -22,19 +22,13 @@ func claimTime(c *claim) time.Time { return c.At }
 
 func newLog(t testing.TB, client *aztables.Client, opts *logtail.Options[claim]) *logtail.Log[claim] {
 	t.Helper()
-	log, err := logtail.New(client, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := assert.Must(logtail.New(client, opts))(t)
 	return log
 }
 
 func appended(t testing.TB, log *logtail.Log[claim], stream string, c claim) logtail.Entry[claim] {
 	t.Helper()
-	e, err := log.Append(t.Context(), stream, &c)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := assert.Must(log.Append(t.Context(), stream, &c))(t)
 	return e
 }
 
@@ -65,9 +59,7 @@ func whats(es []logtail.Entry[claim]) []string {
 
 func wantOrder(t testing.TB, got []logtail.Entry[claim], want ...string) {
 	t.Helper()
-	if names := whats(got); !slices.Equal(names, want) {
-		t.Errorf("got %v\nwant %v", names, want)
-	}
+	assert.EqualSlices(t, whats(got), want)
 }
 
 func day(n int) time.Time { return time.Date(2026, time.January, n, 0, 0, 0, 0, time.UTC) }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 )
@@ -13,9 +14,7 @@ func TestTailOfOnePartitionReadsOnlyTheWantedRows(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		log := newLog(t, b.Table(t), nil)
 		for range 12 {
-			if _, err := log.AppendAll(t.Context(), "s", make([]claim, 100)); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(log.AppendAll(t.Context(), "s", make([]claim, 100))))
 		}
 		for _, c := range []struct{ n, requests, rows int }{
 			{1, 1, 1},
@@ -26,9 +25,7 @@ func TestTailOfOnePartitionReadsOnlyTheWantedRows(t *testing.T) {
 			{5000, 2, 1200},
 		} {
 			b.ResetRequests()
-			if got := len(harness.All(t, log.Tail(t.Context(), "s", c.n))); got != c.rows {
-				t.Errorf("tail of %d: %d entries, want %d", c.n, got, c.rows)
-			}
+			assert.Equal(t, len(assert.All(t, log.Tail(t.Context(), "s", c.n))), c.rows, "tail of", c.n, "entries")
 			wantReturned(t, b, c.rows)
 			b.WantRequests(t, map[string]int{"Table.Query": c.requests})
 		}
@@ -36,7 +33,7 @@ func TestTailOfOnePartitionReadsOnlyTheWantedRows(t *testing.T) {
 			break
 		}
 		b.WantRequests(t, map[string]int{"Table.Query": 1})
-		harness.All(t, log.Since(t.Context(), "s", time.Time{}))
+		assert.All(t, log.Since(t.Context(), "s", time.Time{}))
 		b.WantRequests(t, map[string]int{"Table.Query": 2})
 	})
 }
@@ -74,10 +71,8 @@ func TestTailOfBucketsReadsOnlyTheirShares(t *testing.T) {
 				log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: 4})
 				fill(t, log, c.bucketOf)
 				b.ResetRequests()
-				es := harness.All(t, log.Tail(t.Context(), "s", c.n))
-				if len(es) != min(c.n, 100) {
-					t.Errorf("%d entries", len(es))
-				}
+				es := assert.All(t, log.Tail(t.Context(), "s", c.n))
+				assert.Equal(t, len(es), min(c.n, 100), "entries")
 				for i, e := range es {
 					if e.Value.What != fmt.Sprint(99-i) {
 						t.Fatalf("position %d: entry %s", i, e.Value.What)
@@ -93,17 +88,15 @@ func TestTailOfBucketsReadsOnlyTheirShares(t *testing.T) {
 		b.ResetRequests()
 		seen := 0
 		for _, err := range log.Tail(t.Context(), "s", 100) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			if seen++; seen == 41 { // the share
 				break
 			}
 		}
 		b.WantRequests(t, map[string]int{"Table.Query": 4})
-		harness.All(t, log.Range(t.Context(), "s", day(1), day(2)))
+		assert.All(t, log.Range(t.Context(), "s", day(1), day(2)))
 		b.WantRequests(t, map[string]int{"Table.Query": 4})
-		harness.All(t, log.Range(t.Context(), "s", day(3), day(4)))
+		assert.All(t, log.Range(t.Context(), "s", day(3), day(4)))
 		b.WantRequests(t, map[string]int{"Table.Query": 4})
 	})
 }
@@ -119,7 +112,7 @@ func TestTailRarelyNeedsMoreThanOneRequestPerBucket(t *testing.T) {
 		}
 		b.ResetRequests()
 		for s := range tails {
-			if n := len(harness.All(t, log.Tail(t.Context(), fmt.Sprint(s), 30))); n != 30 {
+			if n := len(assert.All(t, log.Tail(t.Context(), fmt.Sprint(s), 30))); n != 30 {
 				t.Fatalf("%d entries", n)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
 )
@@ -46,7 +47,7 @@ func TestTheNewestEntryComesFirstAtAllTimes(t *testing.T) {
 				k := i * 5 % len(times)
 				appended(t, log, "s", claim{What: times[k].String(), At: times[k]})
 			}
-			es := harness.All(t, log.Tail(t.Context(), "s", 1000))
+			es := assert.All(t, log.Tail(t.Context(), "s", 1000))
 			if len(es) != len(times) {
 				t.Fatalf("read %d of %d", len(es), len(times))
 			}
@@ -90,7 +91,7 @@ func TestAppendsKeepTheirOrderWhateverTheClockDoes(t *testing.T) {
 				last = e
 				want = slices.Insert(want, 0, fmt.Sprint(i))
 			}
-			wantOrder(t, harness.All(t, log.Tail(t.Context(), "s", 100)), want...)
+			wantOrder(t, assert.All(t, log.Tail(t.Context(), "s", 100)), want...)
 			if !last.Time.Equal(now.Truncate(100)) {
 				t.Errorf("the clock is ahead again, and the entry's time is %v", last.Time)
 			}
@@ -108,7 +109,7 @@ func TestAppendsOfOneInstantKeepTheirOrder(t *testing.T) {
 				appended(t, log, "s", claim{What: fmt.Sprint(i)})
 				want = slices.Insert(want, 0, fmt.Sprint(i))
 			}
-			es := harness.All(t, log.Tail(t.Context(), "s", 50))
+			es := assert.All(t, log.Tail(t.Context(), "s", 50))
 			wantOrder(t, es, want...)
 			if !es[0].Time.Equal(time.Now()) || !es[49].Time.Equal(time.Now()) {
 				t.Errorf("times from %v to %v", es[49].Time, es[0].Time)
@@ -126,7 +127,7 @@ func TestOptionsTimeDecidesTheOrder(t *testing.T) {
 		} {
 			appended(t, log, "s", c)
 		}
-		wantOrder(t, harness.All(t, log.Tail(t.Context(), "s", 10)), "c", "b3", "b2", "b1", "a")
+		wantOrder(t, assert.All(t, log.Tail(t.Context(), "s", 10)), "c", "b3", "b2", "b1", "a")
 	})
 }
 
@@ -141,23 +142,17 @@ func TestConcurrentAppendsLoseNothing(t *testing.T) {
 			wg.Go(func() {
 				log := logs[w%len(logs)]
 				for i := range each {
-					if _, err := log.Append(t.Context(), "s", &claim{What: fmt.Sprint(w), Amount: float64(i)}); err != nil {
-						t.Error(err)
-					}
+					assert.Equal(t, assert.ErrorOf(log.Append(t.Context(), "s", &claim{What: fmt.Sprint(w), Amount: float64(i)})), nil)
 					for _, err := range log.Tail(t.Context(), "s", 5) {
-						if err != nil {
-							t.Error(err)
-						}
+						assert.Equal(t, err, nil)
 					}
 				}
 			})
 		}
 		wg.Wait()
 		next := make(map[string]float64)
-		es := harness.All(t, logs[0].Since(t.Context(), "s", time.Time{}))
-		if len(es) != writers*each {
-			t.Errorf("%d entries, want %d", len(es), writers*each)
-		}
+		es := assert.All(t, logs[0].Since(t.Context(), "s", time.Time{}))
+		assert.Equal(t, len(es), writers*each, "entries")
 		for _, e := range slices.Backward(es) {
 			if e.Value.Amount != next[e.Value.What] {
 				t.Fatalf("writer %s: entry %v, want %v", e.Value.What, e.Value.Amount, next[e.Value.What])

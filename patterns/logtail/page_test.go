@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
@@ -28,21 +29,14 @@ func TestPagesContinueInAnotherProcessDuringAppends(t *testing.T) {
 			pages := 0
 			for cursor := ""; pages == 0 || cursor != ""; pages++ {
 				fresh := newLog(t, client, opts) // knows only the cursor
-				page, err := fresh.Page(t.Context(), "s", time.Time{}, time.Time{}, cursor, &logtail.PageOptions{Limit: 5})
-				if err != nil {
-					t.Fatal(err)
-				}
+				page := assert.Must(fresh.Page(t.Context(), "s", time.Time{}, time.Time{}, cursor, &logtail.PageOptions{Limit: 5}))(t)
 				got = append(got, page.Entries...)
 				cursor = page.Cursor
-				if cursor != url.QueryEscape(cursor) {
-					t.Errorf("cursor %q changes in a URL", cursor)
-				}
+				assert.Equal(t, cursor, url.QueryEscape(cursor), "cursor", "changes in a URL")
 				appended(t, log, "s", claim{What: "later"})
 			}
 			wantOrder(t, got, want...)
-			if pages != 5 {
-				t.Errorf("%d pages, want 5", pages)
-			}
+			assert.Equal(t, pages, 5, "pages, want 5")
 		}
 	})
 }
@@ -60,19 +54,12 @@ func TestPageMakesNoUnnecessaryRequest(t *testing.T) {
 			}
 			b.ResetRequests()
 			page, err := log.Page(t.Context(), "s", day(1), day(2), "", &logtail.PageOptions{Limit: 5})
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			wantOrder(t, page.Entries, "11", "10", "9", "8", "7")
 			b.WantRequests(t, map[string]int{"Table.Query": buckets})
-			page, err = log.Page(t.Context(), "s", day(1), day(2), page.Cursor, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			page = assert.Must(log.Page(t.Context(), "s", day(1), day(2), page.Cursor, nil))(t)
 			wantOrder(t, page.Entries, "6", "5", "4", "3", "2", "1", "0")
-			if page.Cursor != "" {
-				t.Error("a cursor after the last entry")
-			}
+			assert.Equal(t, page.Cursor, "", "a cursor after the last entry")
 			b.WantRequests(t, map[string]int{"Table.Query": buckets})
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -23,17 +24,12 @@ import (
 // Bucket -1 means that the stream is one partition.
 func store(t testing.TB, log *logtail.Log[claim], bucket int, stream string, at time.Time, what string) {
 	t.Helper()
-	ticks, err := keys.InvertedTicks(at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ticks := assert.Must(keys.InvertedTicks(at))(t)
 	key := keys.Key{Partition: stream, Row: ticks + "_0123456789abcdef_ffffffffffff"}
 	if bucket >= 0 {
 		key.Partition = fmt.Sprintf("%02d_%s", bucket, stream)
 	}
-	if _, err := log.Table().Do(t.Context(), patterns.InsertOp(&claim{What: what}).At(key)); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(log.Table().Do(t.Context(), patterns.InsertOp(&claim{What: what}).At(key))))
 }
 
 func TestRangeIsExactTo100Nanoseconds(t *testing.T) {
@@ -58,13 +54,11 @@ func TestRangeIsExactTo100Nanoseconds(t *testing.T) {
 				{5 * tick, time.Hour, nil},
 				{-time.Hour, -tick, nil},
 			} {
-				got := harness.All(t, log.Range(t.Context(), "s", day(1).Add(c.from), day(1).Add(c.to)))
-				if !slices.Equal(whats(got), c.want) {
-					t.Errorf("%d buckets, %d to %d: %v, want %v", buckets, c.from, c.to, whats(got), c.want)
-				}
+				got := assert.All(t, log.Range(t.Context(), "s", day(1).Add(c.from), day(1).Add(c.to)))
+				assert.EqualSlices(t, whats(got), c.want, buckets, "buckets", c.from, "to", c.to)
 			}
-			wantOrder(t, harness.All(t, log.Since(t.Context(), "s", day(1).Add(3*tick))), "4", "3")
-			wantOrder(t, harness.All(t, log.Range(t.Context(), "s", time.Time{}, day(1).Add(2*tick))), "1", "0")
+			wantOrder(t, assert.All(t, log.Since(t.Context(), "s", day(1).Add(3*tick))), "4", "3")
+			wantOrder(t, assert.All(t, log.Range(t.Context(), "s", time.Time{}, day(1).Add(2*tick))), "1", "0")
 			for range log.Range(t.Context(), "s", day(1).Add(5*tick), time.Time{}) {
 				t.Error("an entry after the last")
 			}
@@ -82,16 +76,14 @@ func TestRangeIncludesItsBeginningAndExcludesItsEnd(t *testing.T) {
 		last := times[len(times)-1]
 		for i, from := range times {
 			for k, to := range times[i:] {
-				if got := harness.All(t, log.Range(t.Context(), "s", from, to)); to.IsZero() {
-					if len(got) != len(times) {
-						t.Errorf("everything: %d entries", len(got))
-					}
+				if got := assert.All(t, log.Range(t.Context(), "s", from, to)); to.IsZero() {
+					assert.Equal(t, len(got), len(times), "everything", "entries")
 				} else if len(got) != k || k > 0 && got[0].Value.What != fmt.Sprint(i+k-1) {
 					t.Errorf("%v to %v: %v", from, to, whats(got))
 				}
 			}
 		}
-		wantOrder(t, harness.All(t, log.Since(t.Context(), "s", last.Add(99))), fmt.Sprint(len(times)-1))
+		wantOrder(t, assert.All(t, log.Since(t.Context(), "s", last.Add(99))), fmt.Sprint(len(times)-1))
 	})
 }
 
@@ -106,11 +98,9 @@ func TestStreamsDoNotMix(t *testing.T) {
 				}
 			}
 			for _, name := range names {
-				wantOrder(t, harness.All(t, log.Tail(t.Context(), name, 10)), name, name, name)
+				wantOrder(t, assert.All(t, log.Tail(t.Context(), name, 10)), name, name, name)
 			}
-			if got := harness.All(t, log.Tail(t.Context(), "unknown", 10)); len(got) != 0 {
-				t.Errorf("an unknown stream has %d entries", len(got))
-			}
+			assert.Equal(t, len(assert.All(t, log.Tail(t.Context(), "unknown", 10))), 0, "an unknown stream has", "entries")
 		}
 	})
 }
@@ -120,11 +110,9 @@ func TestEntriesThatWereAppendedTogetherTakeOneMoreRequest(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		const buckets, entries = 8, 100
 		log := newLog(t, b.Table(t), &logtail.Options[claim]{Buckets: buckets})
-		harness.Must(log.AppendAll(t.Context(), "s", make([]claim, entries)))(t)
+		assert.Must(log.AppendAll(t.Context(), "s", make([]claim, entries)))(t)
 		b.ResetRequests()
-		if got := harness.All(t, log.Tail(t.Context(), "s", entries)); len(got) != entries {
-			t.Errorf("%d entries", len(got))
-		}
+		assert.Equal(t, len(assert.All(t, log.Tail(t.Context(), "s", entries))), entries, "entries")
 		b.WantRequestCount(t, buckets+1)
 	})
 }
@@ -172,18 +160,15 @@ func TestReadsMatchAModel(t *testing.T) {
 			}
 			n := rapid.IntRange(1, 45).Draw(rt, "n")
 			everything := within(at(0), at(13))
-			check("tail", harness.All(t, log.Tail(t.Context(), stream, n)), everything[:min(n, len(everything))])
+			check("tail", assert.All(t, log.Tail(t.Context(), stream, n)), everything[:min(n, len(everything))])
 			from := rapid.IntRange(0, 12).Draw(rt, "from")
 			to := rapid.IntRange(from, 13).Draw(rt, "to")
-			check("range", harness.All(t, log.Range(t.Context(), stream, at(from), at(to))), within(at(from), at(to)))
-			check("since", harness.All(t, log.Since(t.Context(), stream, at(from))), within(at(from), at(13)))
+			check("range", assert.All(t, log.Range(t.Context(), stream, at(from), at(to))), within(at(from), at(to)))
+			check("since", assert.All(t, log.Since(t.Context(), stream, at(from))), within(at(from), at(13)))
 
 			var paged []logtail.Entry[claim]
 			for cursor := ""; ; {
-				page, err := log.Page(t.Context(), stream, at(from), at(to), cursor, &logtail.PageOptions{Limit: n})
-				if err != nil {
-					rt.Fatal(err)
-				}
+				page := assert.Must(log.Page(t.Context(), stream, at(from), at(to), cursor, &logtail.PageOptions{Limit: n}))(rt)
 				if len(page.Entries) > n || page.Cursor != "" && len(page.Entries) != n {
 					rt.Fatalf("a page of %d entries, want %d", len(page.Entries), n)
 				}
@@ -207,8 +192,8 @@ func TestEmptyAndShortPagesHideNoEntry(t *testing.T) {
 				want = slices.Insert(want, 0, fmt.Sprint(i))
 			}
 			b.Fault(storagetest.On("Table.Query").EmptyPage(), storagetest.On("Table.Query").ShortPage(2))
-			wantOrder(t, harness.All(t, log.Tail(t.Context(), "s", 15)), want[:15]...)
-			wantOrder(t, harness.All(t, log.Since(t.Context(), "s", day(1))), want...)
+			wantOrder(t, assert.All(t, log.Tail(t.Context(), "s", 15)), want[:15]...)
+			wantOrder(t, assert.All(t, log.Since(t.Context(), "s", day(1))), want...)
 			b.ClearFaults()
 		}
 	})
@@ -233,9 +218,7 @@ func TestAnErrorEndsTheSequence(t *testing.T) {
 			if !errors.As(err, &refused) || refused.Status != 500 {
 				t.Errorf("got %v", err)
 			}
-			if e.Key != (keys.Key{}) {
-				t.Error("an entry with an error")
-			}
+			assert.Equal(t, e.Key, keys.Key{}, "an entry with an error")
 		}
 		if entries != 2 || failures != 1 {
 			t.Errorf("%d entries and %d failures, want 2 and 1", entries, failures)
@@ -248,9 +231,9 @@ func TestASequenceCanBeUsedAgain(t *testing.T) {
 		log := newLog(t, b.Table(t), nil)
 		appended(t, log, "s", claim{What: "a"})
 		tail := log.Tail(t.Context(), "s", 10)
-		wantOrder(t, harness.All(t, tail), "a")
+		wantOrder(t, assert.All(t, tail), "a")
 		appended(t, log, "s", claim{What: "b"})
-		wantOrder(t, harness.All(t, tail), "b", "a")
+		wantOrder(t, assert.All(t, tail), "b", "a")
 	})
 }
 
@@ -269,15 +252,13 @@ func TestOtherRowsOfThePartitionAreIgnored(t *testing.T) {
 		put("meta")
 		put("~azp_outbox_1")
 		put("2516350751999999999")
-		es := harness.All(t, log.Tail(t.Context(), "s", 10))
+		es := assert.All(t, log.Tail(t.Context(), "s", 10))
 		wantOrder(t, es, "2516350751999999999")
 		if !es[0].Time.Equal(day(1)) {
 			t.Errorf("time %v, want %v", es[0].Time, day(1))
 		}
 		put("1999-12-31")
-		if err := failure(t, log.Tail(t.Context(), "s", 10)); !errors.Is(err, patterns.ErrBadKey) {
-			t.Errorf("a row with an invalid time: %v", err)
-		}
+		assert.WantError(t, failure(t, log.Tail(t.Context(), "s", 10)), patterns.ErrBadKey, "a row with an invalid time")
 	})
 }
 
@@ -289,18 +270,11 @@ type claimEntity struct {
 
 func TestEntriesMayHaveKeyFields(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		log, err := logtail.New[claimEntity](b.Table(t), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		log := assert.Must(logtail.New[claimEntity](b.Table(t), nil))(t)
 		e, err := log.Append(t.Context(), "s", &claimEntity{Entity: aztables.Entity{PartitionKey: "ignored", RowKey: "ignored"}, What: "taxi"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for r, err := range log.Tail(t.Context(), "s", 1) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 			if r.Value.PartitionKey != "s" || r.Value.RowKey != e.Key.Row || r.Value.What != "taxi" {
 				t.Errorf("read %+v", r.Value)
 			}
@@ -313,48 +287,29 @@ func TestAnEntryCanBeChangedAndDeletedThroughTheTable(t *testing.T) {
 		log := newLog(t, b.Table(t), nil)
 		e := appended(t, log, "s", claim{What: "taxi"})
 		e.Value.What = "train"
-		item, err := log.Table().Replace(t.Context(), e.Item)
-		if err != nil {
-			t.Fatal(err)
-		}
-		wantOrder(t, harness.All(t, log.Tail(t.Context(), "s", 1)), "train")
-		if err := log.Table().Delete(t.Context(), item.Key, item.ETag); err != nil {
-			t.Fatal(err)
-		}
-		wantOrder(t, harness.All(t, log.Tail(t.Context(), "s", 1)))
+		item := assert.Must(log.Table().Replace(t.Context(), e.Item))(t)
+		wantOrder(t, assert.All(t, log.Tail(t.Context(), "s", 1)), "train")
+		assert.NoError(t, log.Table().Delete(t.Context(), item.Key, item.ETag))
+		wantOrder(t, assert.All(t, log.Tail(t.Context(), "s", 1)))
 	})
 }
 
 func TestReadsFromCosmosDBAreRefused(t *testing.T) {
 	acct := storagetest.New(t)
-	cred, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cred := assert.Must(aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)
 	for _, accelerated := range []bool{false, true} {
 		opts := &aztables.ClientOptions{}
 		opts.Transport = acct.Transport()
 		if accelerated {
 			patterns.Accelerate(&opts.ClientOptions)
 		}
-		service, err := aztables.NewServiceClientWithSharedKey("https://"+storagetest.AccountName+".table.cosmos.azure.com", cred, opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		service := assert.Must(aztables.NewServiceClientWithSharedKey("https://"+storagetest.AccountName+".table.cosmos.azure.com", cred, opts))(t)
 		client := service.NewClient(harness.UniqueName())
-		if _, err := client.CreateTable(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(client.CreateTable(t.Context(), nil)))
 		log := newLog(t, client, nil)
-		if err := failure(t, log.Tail(t.Context(), "s", 1)); !errors.Is(err, patterns.ErrUnordered) {
-			t.Errorf("tail: %v", err)
-		}
-		if err := failure(t, log.Since(t.Context(), "s", day(1))); !errors.Is(err, patterns.ErrUnordered) {
-			t.Errorf("since: %v", err)
-		}
-		if _, err := log.Page(t.Context(), "s", day(1), day(2), "", nil); !errors.Is(err, patterns.ErrUnordered) {
-			t.Errorf("page: %v", err)
-		}
+		assert.WantError(t, failure(t, log.Tail(t.Context(), "s", 1)), patterns.ErrUnordered, "tail")
+		assert.WantError(t, failure(t, log.Since(t.Context(), "s", day(1))), patterns.ErrUnordered, "since")
+		assert.WantError(t, assert.ErrorOf(log.Page(t.Context(), "s", day(1), day(2), "", nil)), patterns.ErrUnordered, "page")
 	}
 }
 
@@ -369,10 +324,8 @@ func TestParallelBucketsAreReadConcurrently(t *testing.T) {
 			log := newLog(t, client, &logtail.Options[claim]{Buckets: 8, Parallel: c.parallel})
 			synctest.Test(t, func(t *testing.T) {
 				start := time.Now()
-				harness.All(t, log.Tail(t.Context(), "s", 10))
-				if took := time.Since(start); took != c.want {
-					t.Errorf("parallel %d: took %v, want %v", c.parallel, took, c.want)
-				}
+				assert.All(t, log.Tail(t.Context(), "s", 10))
+				assert.Equal(t, time.Since(start), c.want, "parallel", c.parallel, "took")
 			})
 		}
 	})

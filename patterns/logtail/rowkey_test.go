@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -23,10 +24,7 @@ func TestRowKeysOfALogAlwaysDescend(t *testing.T) {
 				latest = now
 			}
 			k.now = func() time.Time { return now }
-			row, err := k.next()
-			if err != nil {
-				t.Fatal(err)
-			}
+			row := assert.Must(k.next())(t)
 			if keys.Compare(row, before) >= 0 || len(row) != 49 || keys.Check("RowKey", row) != nil {
 				t.Fatalf("row key %q after %q", row, before)
 			}
@@ -42,9 +40,7 @@ func TestRowKeysOfALogAlwaysDescend(t *testing.T) {
 // contain the wall clock.
 func TestKeysAreComparedByTheWallClock(t *testing.T) {
 	k := newRowKeys()
-	if _, err := k.next(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(k.next()))
 	if now := k.now().String(); !strings.Contains(now, " m=") {
 		t.Fatalf("the clock shows %s without a monotonic reading: this test proves nothing", now)
 	}
@@ -60,9 +56,7 @@ func TestAClockOutOfRangeDoesNotAffectLaterKeys(t *testing.T) {
 		t.Fatal("a key for the year 10000")
 	}
 	k.now = time.Now
-	if _, err := k.next(); err != nil {
-		t.Errorf("afterwards: %v", err)
-	}
+	assert.Equal(t, assert.ErrorOf(k.next()), nil, "afterwards")
 }
 
 func TestLogsGenerateDifferentKeysForOneTime(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,6 +19,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 	queuesas "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/sas"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azurite"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -53,7 +53,7 @@ func endpoints(t *testing.T, body func(t *testing.T, e endpoint)) {
 	t.Run("path", func(t *testing.T) {
 		account := storagetest.New(t)
 		account.Replicate(0)
-		server := harness.Must(account.Serve())(t)
+		server := assert.Must(account.Serve())(t)
 		body(t, endpoint{server.ConnectionString(), http.DefaultClient.Do, false})
 	})
 	t.Run("azurite", func(t *testing.T) {
@@ -71,19 +71,19 @@ func (e endpoint) withoutPrimary(req *http.Request) (*http.Response, error) {
 
 func TestEveryCredentialSignsForTheSecondary(t *testing.T) {
 	endpoints(t, func(t *testing.T, e endpoint) {
-		plain := harness.Must(aztables.NewServiceClientFromConnectionString(e.connection, &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: harness.Transport(e.send)}}))(t)
+		plain := assert.Must(aztables.NewServiceClientFromConnectionString(e.connection, &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: harness.Transport(e.send)}}))(t)
 		name := harness.UniqueName()
-		harness.Must(plain.CreateTable(t.Context(), name, nil))(t)
-		t.Cleanup(func() { harness.MayFail(plain.DeleteTable(context.Background(), name, nil)) })
+		assert.Must(plain.CreateTable(t.Context(), name, nil))(t)
+		t.Cleanup(func() { assert.MayFail(plain.DeleteTable(context.Background(), name, nil)) })
 		r := row{"it's a key", "ä %2F+", 1}
-		harness.Must(harness.Must(patterns.NewTable[row](plain.NewClient(name), nil))(t).Insert(t.Context(), &r))(t)
+		assert.Must(assert.Must(patterns.NewTable[row](plain.NewClient(name), nil))(t).Insert(t.Context(), &r))(t)
 		later := time.Now().Add(time.Hour)
-		address, _, _ := strings.Cut(harness.Must(plain.GetAccountSASURL(aztables.AccountSASResourceTypes{Object: true}, aztables.AccountSASPermissions{Read: true}, time.Now(), later))(t), "?")
-		signature := harness.Must(aztables.AccountSASSignatureValues{
+		address, _, _ := strings.Cut(assert.Must(plain.GetAccountSASURL(aztables.AccountSASResourceTypes{Object: true}, aztables.AccountSASPermissions{Read: true}, time.Now(), later))(t), "?")
+		signature := assert.Must(aztables.AccountSASSignatureValues{
 			Version: aztables.SASVersion, Protocol: aztables.SASProtocolHTTPSandHTTP, Permissions: "r", Services: "t", ResourceTypes: "sco", ExpiryTime: later.UTC(),
-		}.Sign(harness.Must(aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)))(t)
+		}.Sign(assert.Must(aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)))(t)
 		account := address + "?" + signature.Encode()
-		table := harness.Must(plain.NewClient(name).GetTableSASURL(aztables.SASPermissions{Read: true}, time.Now().Add(-time.Hour), later))(t)
+		table := assert.Must(plain.NewClient(name).GetTableSASURL(aztables.SASPermissions{Read: true}, time.Now().Add(-time.Hour), later))(t)
 		for _, accelerated := range []bool{false, true} {
 			var pair *regions.Pair
 			options := func() *aztables.ClientOptions {
@@ -123,20 +123,18 @@ func TestEveryCredentialSignsForTheSecondary(t *testing.T) {
 			}
 			for credential, open := range clients {
 				service, client, err := open()
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				pair.Use(service)
 				if client == nil {
 					client = service.NewClient(name)
 				}
-				rows := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
+				rows := assert.Must(regions.NewTable(assert.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
 				for range 4 { // also with a request that is sent again
 					item, err := rows.Get(t.Context(), r.key())
 					if err != nil || item.Region != regions.Secondary || item.Value != r {
 						t.Errorf("%s, accelerated %v: %+v, %+v", credential, accelerated, item, err)
 					}
-					if (item.MaxAge == regions.UnknownAge) != (service == nil) {
-						t.Errorf("%s, accelerated %v: age %v", credential, accelerated, item.MaxAge)
-					}
+					assert.Equal(t, item.MaxAge == regions.UnknownAge, service == nil, credential, "accelerated", accelerated, "age", item.MaxAge)
 				}
 				page, err := rows.Page(t.Context(), query.PartitionKey.Eq(r.PartitionKey), "", nil)
 				if err != nil || page.Region != regions.Secondary || len(page.Items) != 1 {
@@ -159,16 +157,14 @@ func TestAProgramOnAztablesPermitsItsReads(t *testing.T) {
 		w.account.Down(storagetest.Primary)
 		client := w.service.NewClient("Rows")
 		ctx, report := regions.Permit(t.Context())
-		if report.Source() != (regions.Source{}) {
-			t.Error("a source without a read")
-		}
-		harness.Must(client.GetEntity(ctx, r.PartitionKey, r.RowKey, nil))(t)
+		assert.Equal(t, report.Source(), regions.Source{}, "a source without a read")
+		assert.Must(client.GetEntity(ctx, r.PartitionKey, r.RowKey, nil))(t)
 		if s := report.Source(); s.Region != regions.Secondary || s.MaxAge < lag {
 			t.Errorf("source %+v", s)
 		}
 		w.account.Down()
 		for range 100 {
-			harness.Must(client.GetEntity(ctx, r.PartitionKey, r.RowKey, nil))(t)
+			assert.Must(client.GetEntity(ctx, r.PartitionKey, r.RowKey, nil))(t)
 			time.Sleep(time.Second)
 		}
 		if s := report.Source(); s.Region != regions.Secondary || s.MaxAge < lag {
@@ -179,7 +175,7 @@ func TestAProgramOnAztablesPermitsItsReads(t *testing.T) {
 		if _, err := client.GetEntity(t.Context(), r.PartitionKey, r.RowKey, nil); err == nil {
 			t.Error("answered")
 		}
-		stats := harness.Must(w.service.GetStatistics(t.Context(), nil))(t)
+		stats := assert.Must(w.service.GetStatistics(t.Context(), nil))(t)
 		if stats.GeoReplication == nil || stats.GeoReplication.LastSyncTime == nil {
 			t.Error("no Last Sync Time")
 		}
@@ -191,7 +187,7 @@ func TestAMeterThatIsAttachedFirstCountsTheRequestsOfBothRegions(t *testing.T) {
 		r := w.insert(t, 1, 1)[0]
 		w.replicate()
 		w.account.Down(storagetest.Primary)
-		meter := harness.Must(heat.NewMeter(nil))(t)
+		meter := assert.Must(heat.NewMeter(nil))(t)
 		opts := azcore.ClientOptions{Transport: harness.Transport(w.send)}
 		meter.Attach(&opts)
 		w.pair.Attach(&opts)
@@ -201,8 +197,8 @@ func TestAMeterThatIsAttachedFirstCountsTheRequestsOfBothRegions(t *testing.T) {
 		}
 		w.pair.Attach(nil)
 		client := harness.Open(t, w.account.ConnectionString(), "Rows", true, opts.Transport)
-		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
-		harness.Must(table.Get(t.Context(), r.key()))(t)
+		table := assert.Must(regions.NewTable(assert.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
+		assert.Must(table.Get(t.Context(), r.key()))(t)
 		if counted := meter.Snapshot().Resources["tRows"]; counted.Transactions != 2 {
 			t.Errorf("counted %v", counted)
 		}
@@ -213,20 +209,20 @@ func TestMisuseIsAnErrorThatNamesIt(t *testing.T) {
 	inBothModes(t, func(t *testing.T, w *world) {
 		r := w.insert(t, 1, 1)[0]
 		_, err := regions.NewTable[row](nil, nil)
-		harness.WantError(t, err, patterns.ErrNil)
+		assert.WantError(t, err, patterns.ErrNil)
 		client := harness.Open(t, w.account.ConnectionString(), "Rows", true, w.account.Transport())
-		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
+		table := assert.Must(regions.NewTable(assert.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
 		_, err = table.Get(t.Context(), r.key())
-		harness.WantError(t, err, patterns.ErrBadOption)
+		assert.WantError(t, err, patterns.ErrBadOption)
 		_, err = table.Page(t.Context(), query.PartitionKey.Eq("p00"), "", nil)
-		harness.WantError(t, err, patterns.ErrBadOption)
-		harness.WantError(t, harness.Failure(t, table.Query(t.Context(), query.PartitionKey.Eq("p00"), nil)), patterns.ErrBadOption)
-		harness.WantError(t, harness.Failure(t, table.Scan(t.Context(), query.Filter{}, "", nil)), patterns.ErrBadOption)
+		assert.WantError(t, err, patterns.ErrBadOption)
+		assert.WantError(t, assert.Failure(t, table.Query(t.Context(), query.PartitionKey.Eq("p00"), nil)), patterns.ErrBadOption)
+		assert.WantError(t, assert.Failure(t, table.Scan(t.Context(), query.Filter{}, "", nil)), patterns.ErrBadOption)
 		_, err = w.table.Page(t.Context(), query.PartitionKey.Eq("p00"), "x", nil)
-		harness.WantError(t, err, patterns.ErrBadCursor)
-		harness.WantError(t, harness.Failure(t, w.table.Scan(t.Context(), query.Filter{}, "x", nil)), patterns.ErrBadCursor)
-		harness.WantError(t, harness.Failure(t, w.table.Query(t.Context(), query.Filter{}, nil)), query.ErrScan)
-		if got := harness.All(t, w.table.Query(t.Context(), query.Or(), nil)); got != nil {
+		assert.WantError(t, err, patterns.ErrBadCursor)
+		assert.WantError(t, assert.Failure(t, w.table.Scan(t.Context(), query.Filter{}, "x", nil)), patterns.ErrBadCursor)
+		assert.WantError(t, assert.Failure(t, w.table.Query(t.Context(), query.Filter{}, nil)), query.ErrScan)
+		if got := assert.All(t, w.table.Query(t.Context(), query.Or(), nil)); got != nil {
 			t.Errorf("rows %v", got)
 		}
 	})
@@ -262,25 +258,23 @@ func TestATokenThatTheSecondaryRefusesIsRenewedWhileThePrimaryIsDown(t *testing.
 		})
 		var credential signIn
 		opts := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: attached(w.pair, send)}}
-		service := harness.Must(aztables.NewServiceClient(storagetest.TablesURL, &credential, opts))(t)
-		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](service.NewClient("Rows"), nil))(t), nil))(t)
+		service := assert.Must(aztables.NewServiceClient(storagetest.TablesURL, &credential, opts))(t)
+		table := assert.Must(regions.NewTable(assert.Must(patterns.NewTable[row](service.NewClient("Rows"), nil))(t), nil))(t)
 		for range 3 {
-			harness.Must(table.Get(t.Context(), r.key()))(t)
+			assert.Must(table.Get(t.Context(), r.key()))(t)
 		}
-		page := harness.Must(table.Page(t.Context(), query.PartitionKey.Eq("p00"), "", &patterns.QueryOptions{PageSize: 1}))(t)
+		page := assert.Must(table.Page(t.Context(), query.PartitionKey.Eq("p00"), "", &patterns.QueryOptions{PageSize: 1}))(t)
 		revoked.Store(true)
-		page = harness.Must(table.Page(t.Context(), query.PartitionKey.Eq("p00"), page.Cursor, &patterns.QueryOptions{PageSize: 1}))(t)
+		page = assert.Must(table.Page(t.Context(), query.PartitionKey.Eq("p00"), page.Cursor, &patterns.QueryOptions{PageSize: 1}))(t)
 		if len(page.Items) != 1 || page.Region != regions.Secondary {
 			t.Errorf("%+v", page)
 		}
-		harness.Must(table.Get(t.Context(), r.key()))(t)
+		assert.Must(table.Get(t.Context(), r.key()))(t)
 		if n := len(credential.requested); n != 2 || credential.requested[1].Claims != "2" {
 			t.Errorf("requested %+v", credential.requested)
 		}
 		for _, o := range credential.requested {
-			if !slices.Equal(o.Scopes, []string{"https://storage.azure.com/.default"}) {
-				t.Errorf("a token for %v", o.Scopes)
-			}
+			assert.EqualSlices(t, o.Scopes, []string{"https://storage.azure.com/.default"}, "a token for")
 		}
 	})
 }
@@ -297,49 +291,45 @@ func TestQueuesAndBlobsUseThePrimaryExceptForTheirStatistics(t *testing.T) {
 		})
 		new(regions.Pair).Attach(&options)
 		queues := map[string]*azqueue.ServiceClient{
-			"shared key": harness.Must(azqueue.NewServiceClientFromConnectionString(e.connection, &azqueue.ClientOptions{ClientOptions: options}))(t),
+			"shared key": assert.Must(azqueue.NewServiceClientFromConnectionString(e.connection, &azqueue.ClientOptions{ClientOptions: options}))(t),
 		}
 		blobs := map[string]*service.Client{
-			"shared key": harness.Must(service.NewClientFromConnectionString(e.connection, &service.ClientOptions{ClientOptions: options}))(t),
+			"shared key": assert.Must(service.NewClientFromConnectionString(e.connection, &service.ClientOptions{ClientOptions: options}))(t),
 		}
 		later := time.Now().Add(time.Hour)
 		// GetSASURL permits only HTTPS.
-		queueSAS := harness.Must(queuesas.AccountSignatureValues{Protocol: queuesas.ProtocolHTTPSandHTTP, ExpiryTime: later, Permissions: "rlcd", ResourceTypes: "sc"}.SignWithSharedKey(
-			harness.Must(azqueue.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)))(t)
-		blobSAS := harness.Must(blobsas.AccountSignatureValues{Protocol: blobsas.ProtocolHTTPSandHTTP, ExpiryTime: later, Permissions: "rlcd", ResourceTypes: "sc"}.SignWithSharedKey(
-			harness.Must(service.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)))(t)
-		queues["SAS"] = harness.Must(azqueue.NewServiceClientWithNoCredential(queues["shared key"].URL()+"?"+queueSAS.Encode(), &azqueue.ClientOptions{ClientOptions: options}))(t)
-		blobs["SAS"] = harness.Must(service.NewClientWithNoCredential(blobs["shared key"].URL()+"?"+blobSAS.Encode(), &service.ClientOptions{ClientOptions: options}))(t)
+		queueSAS := assert.Must(queuesas.AccountSignatureValues{Protocol: queuesas.ProtocolHTTPSandHTTP, ExpiryTime: later, Permissions: "rlcd", ResourceTypes: "sc"}.SignWithSharedKey(
+			assert.Must(azqueue.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)))(t)
+		blobSAS := assert.Must(blobsas.AccountSignatureValues{Protocol: blobsas.ProtocolHTTPSandHTTP, ExpiryTime: later, Permissions: "rlcd", ResourceTypes: "sc"}.SignWithSharedKey(
+			assert.Must(service.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)))(t)
+		queues["SAS"] = assert.Must(azqueue.NewServiceClientWithNoCredential(queues["shared key"].URL()+"?"+queueSAS.Encode(), &azqueue.ClientOptions{ClientOptions: options}))(t)
+		blobs["SAS"] = assert.Must(service.NewClientWithNoCredential(blobs["shared key"].URL()+"?"+blobSAS.Encode(), &service.ClientOptions{ClientOptions: options}))(t)
 		if e.tokens {
-			queues["token"] = harness.Must(azqueue.NewServiceClient(storagetest.QueuesURL, token{}, &azqueue.ClientOptions{ClientOptions: options}))(t)
-			blobs["token"] = harness.Must(service.NewClient(storagetest.BlobsURL, token{}, &service.ClientOptions{ClientOptions: options}))(t)
+			queues["token"] = assert.Must(azqueue.NewServiceClient(storagetest.QueuesURL, token{}, &azqueue.ClientOptions{ClientOptions: options}))(t)
+			blobs["token"] = assert.Must(service.NewClient(storagetest.BlobsURL, token{}, &service.ClientOptions{ClientOptions: options}))(t)
 		}
 		ctx, report := regions.Permit(t.Context())
 		for credential, client := range queues {
 			name := harness.UniqueName()
-			harness.Must(client.NewQueueClient(name).Create(ctx, nil))(t)
-			harness.Must(client.NewQueueClient(name).GetProperties(ctx, nil))(t)
-			if n := secondary.Swap(0); n != 0 {
-				t.Errorf("%s: %d requests for a queue to the secondary", credential, n)
-			}
-			stats := harness.Must(client.GetStatistics(ctx, nil))(t)
+			assert.Must(client.NewQueueClient(name).Create(ctx, nil))(t)
+			assert.Must(client.NewQueueClient(name).GetProperties(ctx, nil))(t)
+			assert.Equal(t, secondary.Swap(0), 0, credential, "requests for a queue to the secondary")
+			stats := assert.Must(client.GetStatistics(ctx, nil))(t)
 			if n := secondary.Swap(0); n != 1 || stats.GeoReplication == nil {
 				t.Errorf("%s: %d requests to the secondary, %+v", credential, n, stats)
 			}
-			harness.MayFail(client.NewQueueClient(name).Delete(ctx, nil))
+			assert.MayFail(client.NewQueueClient(name).Delete(ctx, nil))
 		}
 		for credential, client := range blobs {
 			name := harness.UniqueName()
-			harness.Must(client.NewContainerClient(name).Create(ctx, nil))(t)
-			harness.Must(client.NewContainerClient(name).GetProperties(ctx, nil))(t)
-			if n := secondary.Swap(0); n != 0 {
-				t.Errorf("%s: %d requests for a container to the secondary", credential, n)
-			}
-			stats := harness.Must(client.GetStatistics(ctx, nil))(t)
+			assert.Must(client.NewContainerClient(name).Create(ctx, nil))(t)
+			assert.Must(client.NewContainerClient(name).GetProperties(ctx, nil))(t)
+			assert.Equal(t, secondary.Swap(0), 0, credential, "requests for a container to the secondary")
+			stats := assert.Must(client.GetStatistics(ctx, nil))(t)
 			if n := secondary.Swap(0); n != 1 || stats.GeoReplication == nil {
 				t.Errorf("%s: %d requests to the secondary, %+v", credential, n, stats)
 			}
-			harness.MayFail(client.NewContainerClient(name).Delete(ctx, nil))
+			assert.MayFail(client.NewContainerClient(name).Delete(ctx, nil))
 		}
 		if s := report.Source(); s.Region == regions.Secondary {
 			t.Errorf("source %+v", s)

@@ -15,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/govern"
@@ -28,14 +29,12 @@ func TestAReadUsesTheSecondaryIfThePrimaryIsDown(t *testing.T) {
 	inBothModes(t, func(t *testing.T, w *world) {
 		r := w.insert(t, 1, 1)[0]
 		w.replicate()
-		item := harness.Must(w.table.Get(t.Context(), r.key()))(t)
-		if item.Source != (regions.Source{Region: regions.Primary}) {
-			t.Errorf("source %+v of a read from the primary", item.Source)
-		}
+		item := assert.Must(w.table.Get(t.Context(), r.key()))(t)
+		assert.Equal(t, item.Source, regions.Source{Region: regions.Primary}, "source", "of a read from the primary")
 		w.wantRequests(t, 1, 0, 0)
 		w.account.Down(storagetest.Primary)
 		for i := range 10 {
-			item = harness.Must(w.table.Get(t.Context(), r.key()))(t)
+			item = assert.Must(w.table.Get(t.Context(), r.key()))(t)
 			if item.Region != regions.Secondary || item.MaxAge < lag || item.MaxAge > lag+2*time.Second || item.Value != r {
 				t.Errorf("read %d: %+v", i, item)
 			}
@@ -63,7 +62,7 @@ func TestThePrimarysErrorIsReturnedIfBothRegionsAreDown(t *testing.T) {
 			t.Errorf("error %v", err)
 		}
 		w.account.Down()
-		harness.NoError(t, get(t.Context(), w, r))
+		assert.NoError(t, get(t.Context(), w, r))
 	})
 }
 
@@ -100,7 +99,7 @@ func redirect(t *testing.T, redirected regions.Region, status int, accelerated b
 		return resp, err
 	})
 	client := harness.Open(t, w.account.ConnectionString(), "Rows", accelerated, attached(w.pair, send))
-	table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
+	table := assert.Must(regions.NewTable(assert.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
 	for i := range 5 {
 		got, err := table.Get(t.Context(), r.key())
 		if err != nil || got.Value != r || got.Region == redirected {
@@ -127,14 +126,14 @@ func TestARowThatIsOnlyMissingOnTheSecondaryIsNotReportedAsNotFound(t *testing.T
 			if absent.MaxAge < lag || absent.MaxAge > lag+20*time.Second { // the SDK tried again until the primary was down
 				t.Errorf("max age %v", absent.MaxAge)
 			}
-			harness.WantHidden(t, err, late.PartitionKey, late.RowKey)
+			assert.WantHidden(t, err, late.PartitionKey, late.RowKey)
 		}
 		w.account.Down()
 		missing := row{PartitionKey: "p", RowKey: "none"}
 		time.Sleep(time.Minute)
-		harness.NoError(t, get(t.Context(), w, late))
+		assert.NoError(t, get(t.Context(), w, late))
 		time.Sleep(time.Minute)
-		harness.WantError(t, get(t.Context(), w, missing), patterns.ErrNotFound)
+		assert.WantError(t, get(t.Context(), w, missing), patterns.ErrNotFound)
 	})
 }
 
@@ -153,17 +152,13 @@ func TestStrictReadsAndWritesNeverUseTheSecondary(t *testing.T) {
 		if _, err := w.rows.Update(ctx, r.key(), func(r *row) error { r.N++; return nil }); err == nil {
 			t.Error("a write was accepted")
 		}
-		if report.Source().Region != regions.Secondary {
-			t.Errorf("the row was read from %q", report.Source().Region)
-		}
+		assert.Equal(t, report.Source().Region, regions.Secondary, "the row was read from")
 		for _, q := range w.account.Log() {
 			if q.Region == storagetest.Secondary && q.Op != "Table.Get" && q.Op != "Table.Stats" {
 				t.Errorf("the secondary received %v", q)
 			}
 		}
-		if secondary := w.sent[toSecondary].Load(); secondary != 1 {
-			t.Errorf("%d reads of the secondary, want that of Update before its write", secondary)
-		}
+		assert.Equal(t, w.sent[toSecondary].Load(), 1, "reads of the secondary, want that of Update before its write")
 		ctx, report = regions.Permit(regions.Strict(t.Context()))
 		if _, err := w.rows.Get(ctx, r.key()); err == nil || report.Source() != (regions.Source{}) {
 			t.Error("Permit within Strict had an effect")
@@ -175,20 +170,20 @@ func TestAConditionalWriteBasedOnAStaleReadIsAConflict(t *testing.T) {
 	inBothModes(t, func(t *testing.T, w *world) {
 		r := w.insert(t, 1, 1)[0]
 		w.replicate()
-		harness.Must(w.rows.Update(t.Context(), r.key(), func(r *row) error { r.N = 7; return nil }))(t)
+		assert.Must(w.rows.Update(t.Context(), r.key(), func(r *row) error { r.N = 7; return nil }))(t)
 		w.account.Down(storagetest.Primary)
-		stale := harness.Must(w.table.Get(t.Context(), r.key()))(t)
+		stale := assert.Must(w.table.Get(t.Context(), r.key()))(t)
 		w.account.Down()
 		if stale.Value.N != 0 || stale.Region != regions.Secondary {
 			t.Fatalf("not stale: %+v", stale)
 		}
 		_, err := w.rows.Replace(t.Context(), stale.Item)
-		harness.WantError(t, err, patterns.ErrConflict)
+		assert.WantError(t, err, patterns.ErrConflict)
 		time.Sleep(lag)
 		w.account.Down(storagetest.Primary)
-		current := harness.Must(w.table.Get(t.Context(), r.key()))(t)
+		current := assert.Must(w.table.Get(t.Context(), r.key()))(t)
 		w.account.Down()
-		harness.Must(w.rows.Replace(t.Context(), current.Item))(t)
+		assert.Must(w.rows.Replace(t.Context(), current.Item))(t)
 	})
 }
 
@@ -198,20 +193,14 @@ func TestAMissingRowOfTheSecondaryIsNoAnswerWhileThePrimaryIsUp(t *testing.T) {
 		late := w.insert(t, 1, 1)[0]
 		w.reset()
 		busy := storagetest.On("Table.Get").Where(func(q storagetest.Request) bool { return q.Region == storagetest.Primary })
-		if err := w.account.Fault(busy.Times(2).Status(503, "ServerBusy")); err != nil {
-			t.Fatal(err)
-		}
-		item := harness.Must(w.table.Get(t.Context(), late.key()))(t)
-		if item.Region != regions.Primary {
-			t.Errorf("read from the %s", item.Region)
-		}
+		assert.NoError(t, w.account.Fault(busy.Times(2).Status(503, "ServerBusy")))
+		item := assert.Must(w.table.Get(t.Context(), late.key()))(t)
+		assert.Equal(t, item.Region, regions.Primary, "read from the")
 		w.wantRequests(t, 3, 2, 1)
 		w.account.ClearFaults()
-		if err := w.account.Fault(busy.Times(storagetest.Forever).Status(503, "ServerBusy")); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, w.account.Fault(busy.Times(storagetest.Forever).Status(503, "ServerBusy")))
 		_, err := w.table.Get(t.Context(), late.key())
-		harness.WantError(t, err, patterns.ErrThrottled)
+		assert.WantError(t, err, patterns.ErrThrottled)
 		w.account.ClearFaults()
 		w.take(func(region regions.Region) time.Duration {
 			if region == regions.Primary {
@@ -219,10 +208,8 @@ func TestAMissingRowOfTheSecondaryIsNoAnswerWhileThePrimaryIsUp(t *testing.T) {
 			}
 			return 0
 		})
-		item = harness.Must(w.table.Get(t.Context(), late.key()))(t) // hedged
-		if item.Region != regions.Primary {
-			t.Errorf("read from the %s", item.Region)
-		}
+		item = assert.Must(w.table.Get(t.Context(), late.key()))(t) // hedged
+		assert.Equal(t, item.Region, regions.Primary, "read from the")
 	})
 }
 
@@ -231,8 +218,8 @@ func TestTheAddressOfATableIsThatOfThePrimary(t *testing.T) {
 		r := w.insert(t, 1, 1)[0]
 		w.replicate()
 		w.account.Down(storagetest.Primary)
-		rows := harness.Must(patterns.NewTable[row](w.service.NewClient("Rows"), nil))(t)
-		harness.Must(harness.Must(regions.NewTable(rows, nil))(t).Get(t.Context(), r.key()))(t)
+		rows := assert.Must(patterns.NewTable[row](w.service.NewClient("Rows"), nil))(t)
+		assert.Must(assert.Must(regions.NewTable(rows, nil))(t).Get(t.Context(), r.key()))(t)
 		if url, ok := rows.URL(); !ok || url != storagetest.TablesURL+"/Rows" {
 			t.Errorf("the address is %q", url)
 		}
@@ -242,30 +229,28 @@ func TestTheAddressOfATableIsThatOfThePrimary(t *testing.T) {
 func TestNoWriteReachesTheSecondaryHoweverOftenTheSDKTriesAgain(t *testing.T) {
 	inBothModes(t, func(t *testing.T, w *world) {
 		r := w.insert(t, 1, 2)[0]
-		item := harness.Must(w.rows.Get(t.Context(), r.key()))(t)
+		item := assert.Must(w.rows.Get(t.Context(), r.key()))(t)
 		w.replicate()
 		ctx, report := regions.Permit(policy.WithRetryOptions(t.Context(), policy.RetryOptions{MaxRetries: 3}))
 		writes := map[string]func() error{
-			"Insert":  func() error { return harness.ErrorOf(w.rows.Insert(ctx, &row{"p", "new", 1})) },
-			"Upsert":  func() error { return harness.ErrorOf(w.rows.Upsert(ctx, &r, patterns.Replace)) },
-			"Replace": func() error { return harness.ErrorOf(w.rows.Replace(ctx, item)) },
+			"Insert":  func() error { return assert.ErrorOf(w.rows.Insert(ctx, &row{"p", "new", 1})) },
+			"Upsert":  func() error { return assert.ErrorOf(w.rows.Upsert(ctx, &r, patterns.Replace)) },
+			"Replace": func() error { return assert.ErrorOf(w.rows.Replace(ctx, item)) },
 			"Delete":  func() error { return w.rows.Delete(ctx, r.key(), item.ETag) },
 			"Bulk": func() error {
-				return harness.ErrorOf(w.rows.Bulk(ctx, slices.Values([]patterns.Op[row]{patterns.UpsertOp(&r, patterns.Replace)}), nil))
+				return assert.ErrorOf(w.rows.Bulk(ctx, slices.Values([]patterns.Op[row]{patterns.UpsertOp(&r, patterns.Replace)}), nil))
 			},
 			"Create": func() error { return w.rows.Create(ctx) },
 			"Drop":   func() error { return w.rows.Drop(ctx) },
 			"AddEntity of aztables": func() error {
-				return harness.ErrorOf(w.service.NewClient("Rows").AddEntity(ctx, []byte(`{"PartitionKey":"p","RowKey":"new"}`), nil))
+				return assert.ErrorOf(w.service.NewClient("Rows").AddEntity(ctx, []byte(`{"PartitionKey":"p","RowKey":"new"}`), nil))
 			},
 		}
 		for name, write := range writes {
 			for _, refused := range []bool{false, true} {
 				if refused {
 					w.account.Down()
-					if err := w.account.Fault(storagetest.On("Table.*").Times(storagetest.Forever).Status(500, "InternalError")); err != nil {
-						t.Fatal(err)
-					}
+					assert.NoError(t, w.account.Fault(storagetest.On("Table.*").Times(storagetest.Forever).Status(500, "InternalError")))
 				} else {
 					w.account.Down(storagetest.Primary)
 				}
@@ -288,11 +273,11 @@ func TestNoWriteReachesTheSecondaryHoweverOftenTheSDKTriesAgain(t *testing.T) {
 func TestATableThatTheSecondaryDoesNotHaveYetIsNoEmptyTable(t *testing.T) {
 	inBothModes(t, func(t *testing.T, w *world) {
 		w.replicate()
-		late := harness.Must(patterns.NewTable[row](w.service.NewClient("Late"), nil))(t)
-		harness.NoError(t, late.Create(t.Context()))
+		late := assert.Must(patterns.NewTable[row](w.service.NewClient("Late"), nil))(t)
+		assert.NoError(t, late.Create(t.Context()))
 		r := row{"p00", "r", 1}
-		harness.Must(late.Insert(t.Context(), &r))(t)
-		table := harness.Must(regions.NewTable(late, nil))(t)
+		assert.Must(late.Insert(t.Context(), &r))(t)
+		table := assert.Must(regions.NewTable(late, nil))(t)
 		f := query.PartitionKey.Eq("p00")
 		reads := func() map[string]error {
 			_, get := table.Get(t.Context(), r.key())
@@ -312,9 +297,7 @@ func TestATableThatTheSecondaryDoesNotHaveYetIsNoEmptyTable(t *testing.T) {
 			return time.Millisecond
 		})
 		for name, err := range reads() {
-			if err != nil {
-				t.Errorf("%s with a slow primary: %v", name, err)
-			}
+			assert.Equal(t, err, nil, name, "with a slow primary")
 		}
 		w.take(func(regions.Region) time.Duration { return time.Millisecond })
 		w.account.Down(storagetest.Primary)
@@ -336,24 +319,22 @@ func TestAReadWhoseLastSyncTimeIsRefusedHasAnUnknownAge(t *testing.T) {
 	inBothModes(t, func(t *testing.T, w *world) {
 		r := w.insert(t, 1, 1)[0]
 		w.replicate()
-		address := harness.Must(w.service.GetAccountSASURL(aztables.AccountSASResourceTypes{Object: true}, aztables.AccountSASPermissions{Read: true}, time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))(t)
+		address := assert.Must(w.service.GetAccountSASURL(aztables.AccountSASResourceTypes{Object: true}, aztables.AccountSASPermissions{Read: true}, time.Now().Add(-time.Hour), time.Now().Add(time.Hour)))(t)
 		opts := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: attached(w.pair, harness.Transport(w.send))}}
-		w.pair.Use(harness.Must(aztables.NewServiceClientWithNoCredential(address, opts))(t)) // not for the service
+		w.pair.Use(assert.Must(aztables.NewServiceClientWithNoCredential(address, opts))(t)) // not for the service
 		w.account.Down(storagetest.Primary)
 		for range 20 {
 			began := time.Now()
-			item := harness.Must(w.table.Get(t.Context(), r.key()))(t)
+			item := assert.Must(w.table.Get(t.Context(), r.key()))(t)
 			if item.Region != regions.Secondary || item.MaxAge != regions.UnknownAge || time.Since(began) > 0 {
 				t.Errorf("%+v after %v", item.Source, time.Since(began))
 			}
 			time.Sleep(time.Second)
 		}
-		if n := w.sent[forStats].Load(); n != 2 {
-			t.Errorf("%d requests for statistics in 20 seconds", n)
-		}
+		assert.Equal(t, w.sent[forStats].Load(), 2, "requests for statistics in 20 seconds")
 		w.pair.Use(w.service)
 		time.Sleep(15 * time.Second)
-		if item := harness.Must(w.table.Get(t.Context(), r.key()))(t); item.MaxAge < lag || item.MaxAge == regions.UnknownAge {
+		if item := assert.Must(w.table.Get(t.Context(), r.key()))(t); item.MaxAge < lag || item.MaxAge == regions.UnknownAge {
 			t.Errorf("%+v", item.Source)
 		}
 	})
@@ -369,7 +350,7 @@ func TestAttachmentsWorkInEachOrder(t *testing.T) {
 				r := w.insert(t, 1, 2)[0]
 				w.replicate()
 				w.account.Down(storagetest.Primary)
-				meter, governor := harness.Must(heat.NewMeter(nil))(t), harness.Must(govern.New(nil))(t)
+				meter, governor := assert.Must(heat.NewMeter(nil))(t), assert.Must(govern.New(nil))(t)
 				attach := map[string]func(*azcore.ClientOptions){"meter": meter.Attach, "governor": governor.Attach, "pair": new(regions.Pair).Attach}
 				opts := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: harness.Transport(w.send)}}
 				if accelerate == "first" {
@@ -381,8 +362,8 @@ func TestAttachmentsWorkInEachOrder(t *testing.T) {
 				if accelerate == "last" {
 					patterns.Accelerate(&opts.ClientOptions)
 				}
-				service := harness.Must(aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), opts))(t)
-				table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](service.NewClient("Rows"), nil))(t), nil))(t)
+				service := assert.Must(aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), opts))(t)
+				table := assert.Must(regions.NewTable(assert.Must(patterns.NewTable[row](service.NewClient("Rows"), nil))(t), nil))(t)
 				for range 10 {
 					if item, err := table.Get(t.Context(), r.key()); err != nil || item.Region != regions.Secondary || item.Value != r {
 						t.Errorf("%s, Accelerate %s: %+v, %+v", order, accelerate, item, err)

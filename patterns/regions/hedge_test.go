@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/regions"
 	"github.com/azpatterns/azpatterns/query"
@@ -106,7 +106,7 @@ func TestHedgesStayWithinTheBudgetIfAllRepliesBecomeSlow(t *testing.T) {
 		w.warm(t, r, 300)
 		w.take(with(network(0), 300*time.Millisecond))
 		for range 1000 {
-			harness.Must(w.table.Get(t.Context(), r.key()))(t)
+			assert.Must(w.table.Get(t.Context(), r.key()))(t)
 		}
 		primary, secondary := w.sent[toPrimary].Load(), w.sent[toSecondary].Load()
 		t.Logf("%d requests to the primary, %d to the secondary", primary, secondary)
@@ -126,7 +126,7 @@ func TestAPrimaryThatDoesNotReplyIsFoundToBeDown(t *testing.T) {
 		var took []time.Duration
 		for range 1000 {
 			began := time.Now()
-			harness.Must(w.table.Get(t.Context(), r.key()))(t)
+			assert.Must(w.table.Get(t.Context(), r.key()))(t)
 			took = append(took, time.Since(began))
 		}
 		slow := 0
@@ -151,7 +151,7 @@ func TestReadsInFlightDoNotWaitForAPrimaryThatWentDown(t *testing.T) {
 		began := time.Now()
 		var group sync.WaitGroup
 		for range 100 {
-			group.Go(func() { harness.NoError(t, get(t.Context(), w, r)) })
+			group.Go(func() { assert.NoError(t, get(t.Context(), w, r)) })
 		}
 		group.Wait()
 		if took := time.Since(began); took > 1100*time.Millisecond {
@@ -172,10 +172,10 @@ func TestALongReadIsNoOutageIfThePrimaryAnswersOthers(t *testing.T) {
 			return 10 * time.Millisecond
 		})
 		var group sync.WaitGroup
-		group.Go(func() { harness.MayFail(w.table.Get(t.Context(), r.key())) })
+		group.Go(func() { assert.MayFail(w.table.Get(t.Context(), r.key())) })
 		for range 10 {
 			time.Sleep(400 * time.Millisecond)
-			harness.Must(w.table.Get(t.Context(), r.key()))(t)
+			assert.Must(w.table.Get(t.Context(), r.key()))(t)
 		}
 		group.Wait()
 		w.wantRequests(t, 11, 0, 0)
@@ -196,7 +196,7 @@ func TestSlowPagesAreHedgedWithinTheBudget(t *testing.T) {
 				var got []row
 				for cursor := ""; ; {
 					began := time.Now()
-					page := harness.Must(w.table.Page(ctx, f, cursor, &patterns.QueryOptions{PageSize: 1}))(t)
+					page := assert.Must(w.table.Page(ctx, f, cursor, &patterns.QueryOptions{PageSize: 1}))(t)
 					took = append(took, time.Since(began))
 					sources[page.Region]++
 					for _, item := range page.Items {
@@ -227,9 +227,7 @@ func TestSlowPagesAreHedgedWithinTheBudget(t *testing.T) {
 		if float64(sent) > 1.05*float64(len(took)) || sources[regions.Secondary] == 0 {
 			t.Errorf("%d requests for %d pages, from %v", sent, len(took), sources)
 		}
-		if w.foreign.Load() != 0 {
-			t.Error("a continuation token was used in the other region")
-		}
+		assert.Equal(t, w.foreign.Load(), 0, "a continuation token was used in the other region")
 	})
 }
 
@@ -243,10 +241,8 @@ func TestSlowPagesOfAScanAreRequestedAgainFromTheSameRegion(t *testing.T) {
 			began := time.Now()
 			var got []row
 			for page, err := range w.table.Scan(ctx, query.Filter{}, "", opts) {
-				harness.NoError(t, err)
-				if page.Region != regions.Primary {
-					t.Errorf("a page from the %s", page.Region)
-				}
+				assert.NoError(t, err)
+				assert.Equal(t, page.Region, regions.Primary, "a page from the")
 				for _, item := range page.Items {
 					got = append(got, item.Value)
 				}

@@ -17,6 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -152,11 +153,11 @@ func open(t *testing.T, accelerated bool, o *storagetest.Options) *world {
 	}
 	var err error
 	w.service, err = aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), options)
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	w.pair.Use(w.service)
-	w.rows = harness.Must(patterns.NewTable[row](w.service.NewClient("Rows"), nil))(t)
-	w.table = harness.Must(regions.NewTable(w.rows, nil))(t)
-	harness.NoError(t, w.rows.Create(t.Context()))
+	w.rows = assert.Must(patterns.NewTable[row](w.service.NewClient("Rows"), nil))(t)
+	w.table = assert.Must(regions.NewTable(w.rows, nil))(t)
+	assert.NoError(t, w.rows.Create(t.Context()))
 	w.account.Replicate(lag)
 	return w
 }
@@ -168,7 +169,7 @@ func (w *world) insert(t *testing.T, partitions, n int) []row {
 	for p := range partitions {
 		for i := range n {
 			r := row{fmt.Sprintf("p%02d", p), fmt.Sprintf("r%04d", i), int64(i)}
-			harness.Must(w.rows.Insert(t.Context(), &r))(t)
+			assert.Must(w.rows.Insert(t.Context(), &r))(t)
 			all = append(all, r)
 		}
 	}
@@ -202,7 +203,7 @@ func (w *world) wantRequests(t *testing.T, primary, secondary, stats int64) {
 func (w *world) warm(t *testing.T, r row, n int) {
 	t.Helper()
 	for range n {
-		harness.Must(w.table.Get(t.Context(), r.key()))(t)
+		assert.Must(w.table.Get(t.Context(), r.key()))(t)
 	}
 	w.reset()
 }

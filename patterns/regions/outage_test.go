@@ -17,6 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/govern"
@@ -36,7 +37,7 @@ func TestReadsReturnToThePrimaryStepByStep(t *testing.T) {
 			var group sync.WaitGroup
 			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 				all++
-				group.Go(func() { harness.MayFail(w.table.Get(t.Context(), r.key())) })
+				group.Go(func() { assert.MayFail(w.table.Get(t.Context(), r.key())) })
 			}
 			group.Wait()
 			return float64(w.sent[toPrimary].Load()), all
@@ -64,10 +65,8 @@ func TestReadsReturnToThePrimaryStepByStep(t *testing.T) {
 		if shares[5] < 1 {
 			t.Error("not all reads returned")
 		}
-		item := harness.Must(w.table.Get(t.Context(), r.key()))(t)
-		if item.Region != regions.Primary {
-			t.Errorf("read from the %s", item.Region)
-		}
+		item := assert.Must(w.table.Get(t.Context(), r.key()))(t)
+		assert.Equal(t, item.Region, regions.Primary, "read from the")
 		time.Sleep(10 * time.Second)
 	})
 }
@@ -118,12 +117,10 @@ func TestTheSDKWaitsAsThePrimaryDemandsIfTheSecondaryFailsToo(t *testing.T) {
 			return resp, err
 		})
 		client := harness.Open(t, w.account.ConnectionString(), "Rows", false, attached(w.pair, busy))
-		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
+		table := assert.Must(regions.NewTable(assert.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
 		began := time.Now()
-		harness.Must(table.Get(policy.WithRetryOptions(t.Context(), policy.RetryOptions{}), r.key()))(t)
-		if took := time.Since(began); took != 7*time.Second {
-			t.Errorf("took %v", took)
-		}
+		assert.Must(table.Get(policy.WithRetryOptions(t.Context(), policy.RetryOptions{}), r.key()))(t)
+		assert.Equal(t, time.Since(began), 7*time.Second, "took")
 	})
 }
 
@@ -135,7 +132,7 @@ func TestAThrottledReadUsesTheSecondaryAndIsNoOutage(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 11 {
-			harness.NoError(t, get(t.Context(), w, r))
+			assert.NoError(t, get(t.Context(), w, r))
 		}
 		w.wantRequests(t, 11, 10, 1)
 	})
@@ -150,7 +147,7 @@ func TestCancellationEndsBothRequests(t *testing.T) {
 			if probe {
 				w.account.Down(storagetest.Primary)
 				for range 3 {
-					harness.NoError(t, get(t.Context(), w, r))
+					assert.NoError(t, get(t.Context(), w, r))
 				}
 				time.Sleep(2 * time.Second)
 			}
@@ -159,14 +156,10 @@ func TestCancellationEndsBothRequests(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			began := time.Now()
 			time.AfterFunc(5*time.Second, cancel)
-			harness.WantError(t, get(ctx, w, r), context.Canceled)
-			if took := time.Since(began); took != 5*time.Second {
-				t.Errorf("took %v", took)
-			}
+			assert.WantError(t, get(ctx, w, r), context.Canceled)
+			assert.Equal(t, time.Since(began), 5*time.Second, "took")
 			synctest.Wait()
-			if n := w.running.Load(); n != 0 {
-				t.Errorf("%d requests still run", n)
-			}
+			assert.Equal(t, w.running.Load(), 0, "requests still run")
 			w.wantRequests(t, 1, 1, stats)
 			stats = 0 // not again within a few seconds
 			w.take(network(0))
@@ -180,19 +173,15 @@ func TestTheBodyOfEveryReplyIsClosed(t *testing.T) {
 		w.replicate()
 		w.take(network(10))
 		w.late.Store(true)
-		if err := w.account.Fault(storagetest.On("Table.Get").Probability(0.2).Times(storagetest.Forever).Status(503, "ServerBusy")); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, w.account.Fault(storagetest.On("Table.Get").Probability(0.2).Times(storagetest.Forever).Status(503, "ServerBusy")))
 		for range 1000 {
-			harness.MayFail(w.table.Get(t.Context(), r.key()))
+			assert.MayFail(w.table.Get(t.Context(), r.key()))
 		}
 		for _, err := range w.table.Query(t.Context(), query.PartitionKey.Eq("p00"), nil) {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 		}
 		time.Sleep(10 * time.Second)
-		if n := w.bodies.Load(); n != 0 {
-			t.Errorf("%d bodies of replies were not closed", n)
-		}
+		assert.Equal(t, w.bodies.Load(), 0, "bodies of replies were not closed")
 	})
 }
 
@@ -207,7 +196,7 @@ func TestBothRegionsSlowIsAsSlowAsTheFaster(t *testing.T) {
 			return 30 * time.Second
 		})
 		began := time.Now()
-		item := harness.Must(w.table.Get(t.Context(), r.key()))(t)
+		item := assert.Must(w.table.Get(t.Context(), r.key()))(t)
 		if took := time.Since(began); took != 20*time.Second || item.Region != regions.Primary {
 			t.Errorf("%s took %v", item.Region, took)
 		}
@@ -222,7 +211,7 @@ func TestAgesAreComputedByTheClockOfTheService(t *testing.T) {
 			w.replicate()
 			w.account.Down(storagetest.Primary)
 			time.Sleep(30 * time.Second)
-			item := harness.Must(w.table.Get(t.Context(), r.key()))(t)
+			item := assert.Must(w.table.Get(t.Context(), r.key()))(t)
 			if want := lag + 30*time.Second; item.MaxAge < want || item.MaxAge > want+2*time.Second {
 				t.Errorf("skew %v: max age %v, want %v", skew, item.MaxAge, want)
 			}
@@ -236,18 +225,14 @@ func TestTheLastSyncTimeIsRequestedSeldomAndNeverEndsARead(t *testing.T) {
 		w.replicate()
 		w.account.Down(storagetest.Primary)
 		for range 60 {
-			harness.NoError(t, get(t.Context(), w, r))
+			assert.NoError(t, get(t.Context(), w, r))
 			time.Sleep(time.Second)
 		}
-		if n := w.sent[forStats].Load(); n != 4 {
-			t.Errorf("%d requests for statistics in a minute", n)
-		}
-		if err := w.account.Fault(storagetest.On("Table.Stats").Times(storagetest.Forever).Delay(time.Hour)); err != nil {
-			t.Fatal(err)
-		}
+		assert.Equal(t, w.sent[forStats].Load(), 4, "requests for statistics in a minute")
+		assert.NoError(t, w.account.Fault(storagetest.On("Table.Stats").Times(storagetest.Forever).Delay(time.Hour)))
 		began := time.Now()
 		for range 15 {
-			item := harness.Must(w.table.Get(t.Context(), r.key()))(t)
+			item := assert.Must(w.table.Get(t.Context(), r.key()))(t)
 			if age := time.Since(began) + lag; item.MaxAge < age || item.MaxAge > age+time.Minute+20*time.Second {
 				t.Errorf("max age %v", item.MaxAge)
 			}
@@ -257,8 +242,8 @@ func TestTheLastSyncTimeIsRequestedSeldomAndNeverEndsARead(t *testing.T) {
 		}
 		w.pair = new(regions.Pair) // without a service
 		client := harness.Open(t, w.account.ConnectionString(), "Rows", false, attached(w.pair, harness.Transport(w.send)))
-		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
-		item := harness.Must(table.Get(t.Context(), r.key()))(t)
+		table := assert.Must(regions.NewTable(assert.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
+		item := assert.Must(table.Get(t.Context(), r.key()))(t)
 		if item.Region != regions.Secondary || item.MaxAge != regions.UnknownAge {
 			t.Errorf("%+v", item.Source)
 		}
@@ -276,7 +261,7 @@ func TestRequestsThatAGovernorHoldsAreNoOutage(t *testing.T) {
 	inBothModes(t, func(t *testing.T, w *world) {
 		r := w.insert(t, 1, 1)[0]
 		w.replicate()
-		governor := harness.Must(govern.New(&govern.Options{RetryShare: -1}))(t)
+		governor := assert.Must(govern.New(&govern.Options{RetryShare: -1}))(t)
 		busy := atomic.Bool{}
 		var o azcore.ClientOptions
 		o.Transport = harness.Transport(func(req *http.Request) (*http.Response, error) {
@@ -290,22 +275,18 @@ func TestRequestsThatAGovernorHoldsAreNoOutage(t *testing.T) {
 		})
 		governor.Attach(&o)
 		client := harness.Open(t, w.account.ConnectionString(), "Rows", false, attached(w.pair, o.Transport))
-		table := harness.Must(regions.NewTable(harness.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
+		table := assert.Must(regions.NewTable(assert.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
 		busy.Store(true)
 		for range 10 {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-			item := harness.Must(table.Get(ctx, r.key()))(t)
+			item := assert.Must(table.Get(ctx, r.key()))(t)
 			cancel()
-			if item.Region != regions.Secondary {
-				t.Errorf("read from the %s", item.Region)
-			}
+			assert.Equal(t, item.Region, regions.Secondary, "read from the")
 		}
 		w.wantRequests(t, 1, 10, 1)
 		busy.Store(false)
 		time.Sleep(time.Minute)
-		if item := harness.Must(table.Get(t.Context(), r.key()))(t); item.Region != regions.Primary {
-			t.Errorf("read from the %s", item.Region)
-		}
+		assert.Equal(t, assert.Must(table.Get(t.Context(), r.key()))(t).Region, regions.Primary, "read from the")
 		w.wantRequests(t, 1, 0, 0) // not a probe
 	})
 }
@@ -318,7 +299,7 @@ func TestAScanWaitsForPagesThatTakeLongInBothRegions(t *testing.T) {
 		w.take(func(regions.Region) time.Duration { return 5 * time.Second })
 		var got []row
 		for page, err := range w.table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 2}) {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			for _, item := range page.Items {
 				got = append(got, item.Value)
 			}
@@ -334,10 +315,10 @@ func TestASecondaryThatDoesNotReplyEndsNoCursor(t *testing.T) {
 		w.replicate()
 		f, opts := query.PartitionKey.Eq("p00"), &patterns.QueryOptions{PageSize: 2}
 		w.account.Down(storagetest.Primary)
-		page := harness.Must(w.table.Page(t.Context(), f, "", opts))(t)
+		page := assert.Must(w.table.Page(t.Context(), f, "", opts))(t)
 		var scanned string
 		for page, err := range w.table.Scan(t.Context(), f, "", &patterns.ScanOptions{PageSize: 2, Parallel: 1}) {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			scanned = page.Cursor
 			break
 		}
@@ -350,17 +331,17 @@ func TestASecondaryThatDoesNotReplyEndsNoCursor(t *testing.T) {
 		})
 		time.Sleep(10 * time.Second)
 		for range 600 { // until the reads have returned to the primary
-			harness.MayFail(w.table.Get(t.Context(), all[0].key()))
+			assert.MayFail(w.table.Get(t.Context(), all[0].key()))
 			time.Sleep(100 * time.Millisecond)
 		}
 		began := time.Now()
-		page = harness.Must(w.table.Page(t.Context(), f, page.Cursor, opts))(t)
+		page = assert.Must(w.table.Page(t.Context(), f, page.Cursor, opts))(t)
 		if page.Region != regions.Primary || page.Items[0].Value != all[2] {
 			t.Errorf("%+v", page)
 		}
 		n := 0
 		for page, err := range w.table.Scan(t.Context(), f, scanned, &patterns.ScanOptions{PageSize: 2, Parallel: 1}) {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			n += len(page.Items)
 		}
 		if took := time.Since(began); n != 6 || took > 3*time.Second {
@@ -385,12 +366,12 @@ func TestAnAgeIsUnknownWhileANewSecondaryIsFilled(t *testing.T) {
 			return resp, err
 		})
 		opts := &aztables.ClientOptions{ClientOptions: azcore.ClientOptions{Transport: attached(w.pair, send)}}
-		w.pair.Use(harness.Must(aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), opts))(t))
+		w.pair.Use(assert.Must(aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), opts))(t))
 		w.account.Down(storagetest.Primary)
 		for _, unknown := range []bool{false, true, false} {
 			filling.Store(unknown)
 			time.Sleep(15 * time.Second)
-			if item := harness.Must(w.table.Get(t.Context(), r.key()))(t); item.Region != regions.Secondary || (item.MaxAge == regions.UnknownAge) != unknown {
+			if item := assert.Must(w.table.Get(t.Context(), r.key()))(t); item.Region != regions.Secondary || (item.MaxAge == regions.UnknownAge) != unknown {
 				t.Errorf("%+v, want an unknown age: %v", item.Source, unknown)
 			}
 		}
@@ -405,7 +386,7 @@ func TestCancellationEndsAPageAndItsHedge(t *testing.T) {
 		w.take(network(0))
 		var cursor string
 		for range 64 {
-			cursor = harness.Must(w.table.Page(t.Context(), f, "", opts))(t).Cursor
+			cursor = assert.Must(w.table.Page(t.Context(), f, "", opts))(t).Cursor
 		}
 		hedged := 0
 		for range 20 {
@@ -414,7 +395,7 @@ func TestCancellationEndsAPageAndItsHedge(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 			_, err := w.table.Page(ctx, f, cursor, opts)
 			cancel()
-			harness.WantError(t, err, context.DeadlineExceeded)
+			assert.WantError(t, err, context.DeadlineExceeded)
 			synctest.Wait()
 			if n := w.running.Load() - w.sent[forStats].Load(); n > 0 {
 				t.Errorf("%d requests still run", n)
@@ -425,7 +406,7 @@ func TestCancellationEndsAPageAndItsHedge(t *testing.T) {
 			w.take(network(0))
 			time.Sleep(10 * time.Second)
 			for range 20 {
-				cursor = harness.Must(w.table.Page(t.Context(), f, "", opts))(t).Cursor
+				cursor = assert.Must(w.table.Page(t.Context(), f, "", opts))(t).Cursor
 			}
 		}
 		if hedged == 0 {

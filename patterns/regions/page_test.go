@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/regions"
@@ -25,31 +25,31 @@ func TestACursorStaysInItsRegionWhileThatAnswers(t *testing.T) {
 		f := query.PartitionKey.Eq("p00")
 		opts := &patterns.QueryOptions{PageSize: 3}
 		w.account.Down(storagetest.Primary)
-		first := harness.Must(w.table.Page(t.Context(), f, "", opts))(t)
+		first := assert.Must(w.table.Page(t.Context(), f, "", opts))(t)
 		w.account.Down()
 		w.wantRequests(t, 1, 1, 1)
-		second := harness.Must(w.table.Page(t.Context(), f, first.Cursor, opts))(t)
+		second := assert.Must(w.table.Page(t.Context(), f, first.Cursor, opts))(t)
 		w.wantRequests(t, 0, 1, 0)
 		if first.Region != regions.Secondary || second.Region != regions.Secondary || second.Items[0].Value != rows[3] {
 			t.Errorf("%+v, then %+v", first, second)
 		}
 		w.account.Down(storagetest.Secondary)
-		third := harness.Must(w.table.Page(t.Context(), f, second.Cursor, opts))(t)
+		third := assert.Must(w.table.Page(t.Context(), f, second.Cursor, opts))(t)
 		w.wantRequests(t, 1, 1, 0)
 		if third.Region != regions.Primary || third.Items[0].Value != rows[6] || third.Items[0].MaxAge != 0 {
 			t.Errorf("%+v", third)
 		}
 		w.account.Down(storagetest.Primary)
-		last := harness.Must(w.table.Page(t.Context(), f, third.Cursor, opts))(t)
+		last := assert.Must(w.table.Page(t.Context(), f, third.Cursor, opts))(t)
 		if last.Region != regions.Secondary || len(last.Items) != 1 || last.Items[0].Value != rows[9] || last.Cursor != "" {
 			t.Errorf("%+v", last)
 		}
 		// The cursor is bound to the primary, which fails, and so does the read by key.
 		w.wantRequests(t, 2, 1, 0)
 		_, err := w.table.Page(t.Context(), query.PartitionKey.Eq("p01"), second.Cursor, opts)
-		harness.WantError(t, err, patterns.ErrBadCursor)
+		assert.WantError(t, err, patterns.ErrBadCursor)
 		w.account.Down()
-		strict := harness.Must(w.table.Page(regions.Strict(t.Context()), f, second.Cursor, opts))(t)
+		strict := assert.Must(w.table.Page(regions.Strict(t.Context()), f, second.Cursor, opts))(t)
 		if strict.Region != regions.Primary || strict.Items[0].Value != rows[6] {
 			t.Errorf("%+v", strict)
 		}
@@ -60,23 +60,21 @@ func TestAPageOfTheSecondaryReportsItsAge(t *testing.T) {
 	inBothModes(t, func(t *testing.T, w *world) {
 		w.insert(t, 1, 2)
 		w.replicate()
-		harness.Must(w.rows.Insert(t.Context(), &row{"p00", "r0001a", 7}))(t)
+		assert.Must(w.rows.Insert(t.Context(), &row{"p00", "r0001a", 7}))(t)
 		w.account.Down(storagetest.Primary)
 		time.Sleep(time.Hour + 900*time.Millisecond) // the secondary receives nothing
 		f := query.PartitionKey.Eq("p00")
 		var got []string
 		for item, err := range w.table.Query(t.Context(), f, nil) {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			got = append(got, item.Key.Row)
 			if item.MaxAge < time.Hour+900*time.Millisecond+lag || item.MaxAge > time.Hour+lag+2*time.Second {
 				t.Errorf("max age %v", item.MaxAge)
 			}
 		}
-		if !slices.Equal(got, []string{"r0000", "r0001"}) {
-			t.Errorf("rows %v", got)
-		}
+		assert.EqualSlices(t, got, []string{"r0000", "r0001"}, "rows")
 		byKeys := query.And(query.PartitionKey.Eq("p00"), query.RowKey.In("r0000", "r0001a"))
-		page := harness.Must(w.table.Page(t.Context(), byKeys, "", nil))(t)
+		page := assert.Must(w.table.Page(t.Context(), byKeys, "", nil))(t)
 		if len(page.Items) != 1 || page.Region != regions.Secondary {
 			t.Errorf("%+v", page)
 		}
@@ -97,7 +95,7 @@ func TestAFilterThatIsTooLongStaysInItsRegion(t *testing.T) {
 				parts = append(parts, query.Prop("N").Ne(int64(-100)))
 			}
 			f := query.And(parts...)
-			page := harness.Must(w.table.Page(t.Context(), f, "", opts))(t)
+			page := assert.Must(w.table.Page(t.Context(), f, "", opts))(t)
 			w.account.Down(storagetest.Primary)
 			next, err := w.table.Page(t.Context(), f, page.Cursor, opts)
 			if long {
@@ -110,7 +108,7 @@ func TestAFilterThatIsTooLongStaysInItsRegion(t *testing.T) {
 			}
 			w.account.Down()
 			time.Sleep(time.Minute)
-			harness.MayFail(w.table.Get(t.Context(), keys.Key{Partition: "p00", Row: "r0000"}))
+			assert.MayFail(w.table.Get(t.Context(), keys.Key{Partition: "p00", Row: "r0000"}))
 			time.Sleep(time.Minute)
 		}
 	})
@@ -125,7 +123,7 @@ func TestAScanContinuesInTheOtherRegionAndEndsWithThePrimarysError(t *testing.T)
 		var sources []regions.Region
 		var cursor string
 		for page, err := range w.table.Scan(t.Context(), query.Filter{}, "", opts) {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			for _, item := range page.Items {
 				got = append(got, item.Value)
 			}
@@ -141,24 +139,20 @@ func TestAScanContinuesInTheOtherRegionAndEndsWithThePrimarysError(t *testing.T)
 			}
 		}
 		wantOnce(t, query.Filter{}, all, nil, got)
-		if !slices.Equal(sources, []regions.Region{regions.Primary, regions.Secondary, regions.Primary}) {
-			t.Errorf("pages came from %v", sources)
-		}
+		assert.EqualSlices(t, sources, []regions.Region{regions.Primary, regions.Secondary, regions.Primary}, "pages came from")
 		w.account.Down()
 		for page, err := range w.table.Scan(regions.Strict(t.Context()), query.Filter{}, cursor, opts) {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			for _, item := range page.Items {
 				kept = append(kept, item.Value)
 			}
-			if page.Region != regions.Primary {
-				t.Errorf("a page from the %s", page.Region)
-			}
+			assert.Equal(t, page.Region, regions.Primary, "a page from the")
 		}
 		wantOnce(t, query.Filter{}, all, nil, kept)
 		w.account.Down(storagetest.Primary, storagetest.Secondary)
 		w.reset()
 		var lost *storagetest.LostError
-		if err := harness.Failure(t, w.table.Scan(t.Context(), query.Filter{}, "", opts)); !errors.As(err, &lost) {
+		if err := assert.Failure(t, w.table.Scan(t.Context(), query.Filter{}, "", opts)); !errors.As(err, &lost) {
 			t.Errorf("error %v", err)
 		}
 		w.wantRequests(t, 2, 1, 0)
@@ -181,12 +175,12 @@ func TestReadsThroughFailuresLoseAndRepeatNothing(t *testing.T) {
 					old := w.insert(t, 4, 12)
 					w.replicate()
 					for range 32 * random.IntN(2) { // with these, reads are hedged
-						harness.MayFail(w.table.Page(t.Context(), query.PartitionKey.Eq("p00"), "", nil))
+						assert.MayFail(w.table.Page(t.Context(), query.PartitionKey.Eq("p00"), "", nil))
 					}
 					var young []row
 					for i := range 6 {
 						r := row{fmt.Sprintf("p%02d", i%4), fmt.Sprintf("r%04da", i), int64(100 + i)}
-						harness.Must(w.rows.Insert(t.Context(), &r))(t)
+						assert.Must(w.rows.Insert(t.Context(), &r))(t)
 						young = append(young, r)
 					}
 					w.failAtRandom(random)
@@ -201,9 +195,7 @@ func TestReadsThroughFailuresLoseAndRepeatNothing(t *testing.T) {
 						got = w.scan(t, f, 1+random.IntN(4))
 					}
 					wantOnce(t, f, old, young, got)
-					if w.foreign.Load() != 0 {
-						t.Error("a continuation token was used in the other region")
-					}
+					assert.Equal(t, w.foreign.Load(), 0, "a continuation token was used in the other region")
 					time.Sleep(time.Minute)
 				})
 				if t.Failed() {

@@ -3,7 +3,7 @@ package regions_test
 import (
 	"testing"
 
-	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/regions"
 	"github.com/azpatterns/azpatterns/query"
@@ -28,13 +28,13 @@ func TestAPanicInUnmarshalTextReachesTheCallerOfPage(t *testing.T) {
 		N                    brittle
 	}
 	inBothModes(t, func(t *testing.T, w *world) {
-		rows := harness.Must(patterns.NewTable[brittleRow](w.rows.Client(), nil))(t)
-		table := harness.Must(regions.NewTable(rows, nil))(t)
+		rows := assert.Must(patterns.NewTable[brittleRow](w.rows.Client(), nil))(t)
+		table := assert.Must(regions.NewTable(rows, nil))(t)
 		for _, r := range []brittleRow{{"p", "1", "sound"}, {"p", "2", "brittle"}} {
-			harness.Must(rows.Insert(t.Context(), &r))(t)
+			assert.Must(rows.Insert(t.Context(), &r))(t)
 		}
 		f, opts := query.PartitionKey.Eq("p"), &patterns.QueryOptions{PageSize: 1}
-		first := harness.Must(table.Page(t.Context(), f, "", opts))(t)
+		first := assert.Must(table.Page(t.Context(), f, "", opts))(t)
 		defer func() {
 			if p := recover(); p != "brittle" {
 				t.Errorf("recovered %v", p)

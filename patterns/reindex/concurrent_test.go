@@ -5,7 +5,6 @@ import (
 	"errors"
 	"math/rand/v2"
 	"net/http"
-	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -27,7 +27,7 @@ func account(t testing.TB) *storagetest.Account {
 	t.Helper()
 	a := storagetest.Start(&storagetest.Options{PageRows: 20})
 	for _, name := range []string{"people", "badges"} {
-		harness.Must(a.Tables().CreateTable(t.Context(), name, nil))(t)
+		assert.Must(a.Tables().CreateTable(t.Context(), name, nil))(t)
 	}
 	return a
 }
@@ -105,7 +105,7 @@ func killed(t *testing.T, n int, prepare func(testing.TB, *world), run func(cont
 			}
 			saved, r, err := once(kill, nil)
 			if !dead {
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 			}
 			switch {
 			case kill == 0:
@@ -114,7 +114,7 @@ func killed(t *testing.T, n int, prepare func(testing.TB, *world), run func(cont
 				ended = true
 			default:
 				_, r, err = once(0, saved)
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				if pages.again > alone+1 {
 					t.Errorf("killed at request %d: %d pages were read again, %d without that", kill, pages.again, alone)
 				}
@@ -148,13 +148,9 @@ func (c *pageCounter) Do(req *http.Request) (*http.Response, error) {
 func checkContent(t testing.TB, kill int, got, want map[keys.Key]row) {
 	t.Helper()
 	for k, r := range got {
-		if !reflect.DeepEqual(r, want[k]) {
-			t.Errorf("killed at request %d: row %v, want %v", kill, r, want[k])
-		}
+		assert.DeepEqual(t, r, want[k], "killed at request", kill, "row")
 	}
-	if len(got) != len(want) {
-		t.Errorf("killed at request %d: %d rows, want %d", kill, len(got), len(want))
-	}
+	assert.Equal(t, len(got), len(want), "killed at request", kill, "rows")
 }
 
 func TestACorrectTableHasNoFindingsUnderConcurrentWritesAndCrashes(t *testing.T) {
@@ -216,7 +212,7 @@ func TestACorrectTableHasNoFindingsUnderConcurrentWritesAndCrashes(t *testing.T)
 			}
 			reads := 0 // each of up to seven suspects of a partition
 			for f, err := range reindex.Verify(t.Context(), w.Store, &reindex.Options{Progress: func(r reindex.Report) { reads = r.Requests.Confirm }}) {
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				t.Errorf("%+v", f)
 			}
 			suspects += reads

@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -65,7 +66,7 @@ func (w *world) damageBig(t testing.TB, partitions, n, every int) (planted int) 
 			switch i / every % 3 {
 			case 0:
 				_, err := w.people.DeleteEntity(t.Context(), k.Partition, k.Row, nil)
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 			case 1:
 				plant(t, w.people, []row{at(k, row{"Email": email, "azp_pk": pk, "azp_rk": fmt.Sprintf("id_%05d", i), "azp_view": "email"})})
 			default:
@@ -103,7 +104,7 @@ func TestLocalFindingsAreConfirmedTogether(t *testing.T) {
 			planted := w.damageBig(t, c.partitions, c.n, c.every)
 			time.Sleep(c.age)
 			var last reindex.Report
-			found := harness.All(t, reindex.Verify(t.Context(), s, &reindex.Options{Progress: func(r reindex.Report) { last = r }}))
+			found := assert.All(t, reindex.Verify(t.Context(), s, &reindex.Options{Progress: func(r reindex.Report) { last = r }}))
 			if len(found) != planted || planted != c.want {
 				t.Errorf("%+v: %d findings of %d", c, len(found), planted)
 			}
@@ -147,7 +148,7 @@ func TestARowThatChangesBetweenTwoPagesIsNoFinding(t *testing.T) {
 			const n = 700
 			a := storagetest.Start(nil)
 			client := a.Tables().NewClient("people")
-			harness.Must(client.CreateTable(t.Context(), nil))(t)
+			assert.Must(client.CreateTable(t.Context(), nil))(t)
 			w := &world{people: client}
 			w.fillBig(t, 1, n)
 			planted := w.damageBig(t, 1, n, 2)
@@ -160,9 +161,9 @@ func TestARowThatChangesBetweenTwoPagesIsNoFinding(t *testing.T) {
 			s := openBig(t, client)
 			key := func(i int) keys.Key { return keys.Key{Partition: "p0", Row: fmt.Sprintf("id_%05d", i)} }
 			update := func(i int, change func(e *big)) {
-				harness.Must(s.Update(t.Context(), key(i), func(e *big) error { change(e); return nil }))(t)
+				assert.Must(s.Update(t.Context(), key(i), func(e *big) error { change(e); return nil }))(t)
 			}
-			deleted, isDeleted := harness.Must(s.Get(t.Context(), key(603)))(t).Value, false
+			deleted, isDeleted := assert.Must(s.Get(t.Context(), key(603)))(t).Value, false
 			changeAll := func() {
 				time.Sleep(time.Second << (changed % 8))
 				update(601, func(e *big) { e.N ^= 1 })
@@ -173,9 +174,9 @@ func TestARowThatChangesBetweenTwoPagesIsNoFinding(t *testing.T) {
 					e.Email = e.Email[:len(e.Email)-1]
 				})
 				if isDeleted = !isDeleted; isDeleted {
-					harness.NoError(t, s.Delete(t.Context(), key(603)))
+					assert.NoError(t, s.Delete(t.Context(), key(603)))
 				} else {
-					harness.Must(s.Insert(t.Context(), &deleted))(t)
+					assert.Must(s.Insert(t.Context(), &deleted))(t)
 				}
 			}
 			p := &beforePages{Transporter: a.Transport(), scan: func(page int) {
@@ -187,8 +188,8 @@ func TestARowThatChangesBetweenTwoPagesIsNoFinding(t *testing.T) {
 					changeAll()
 				}
 			}}
-			service := harness.Must((&harness.Process{Inner: p}).Tables(true, 1))(t)
-			all := harness.All(t, reindex.Verify(t.Context(), openBig(t, service.NewClient("people")), &reindex.Options{Parallel: 1}))
+			service := assert.Must((&harness.Process{Inner: p}).Tables(true, 1))(t)
+			all := assert.All(t, reindex.Verify(t.Context(), openBig(t, service.NewClient("people")), &reindex.Options{Parallel: 1}))
 			for _, f := range all {
 				if i := strings.TrimPrefix(f.Primary.Row, "id_"); i == "00601" || i == "00603" || i == "00605" {
 					t.Errorf("changed before the pages %04b: no finding: %+v", changed, f)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
@@ -27,13 +28,13 @@ import (
 func TestDuplicatesWhateverRequestsFailOrArriveLate(t *testing.T) {
 	harness.Schedules(t, []string{"intra", "inter"}, 2, func(ctx context.Context, mode string, s *harness.Schedule) {
 		d := &duplicateSchedule{Schedule: s, TB: inBubble{t, ctx}, inter: mode == "inter", queue: &harness.OutboxQueue{}}
-		service := harness.Must(s.Reliable().Tables(true, 1))(d.TB)
-		harness.Must(service.CreateTable(ctx, "mailboxes", nil))(d.TB)
+		service := assert.Must(s.Reliable().Tables(true, 1))(d.TB)
+		assert.Must(service.CreateTable(ctx, "mailboxes", nil))(d.TB)
 		first := d.open(s.Reliable())
 		for i := range 3 + s.IntN(6) { // Age counts how often an entity has taken a value
-			harness.Must(first.old.Insert(ctx, &mailbox{"p", fmt.Sprint(i), []string{"v", "w"}[s.IntN(2)], 0}))(d.TB)
+			assert.Must(first.old.Insert(ctx, &mailbox{"p", fmt.Sprint(i), []string{"v", "w"}[s.IntN(2)], 0}))(d.TB)
 		}
-		harness.Must(first.old.Insert(ctx, &mailbox{"p", "constant", "v", 0}))(d.TB)
+		assert.Must(first.old.Insert(ctx, &mailbox{"p", "constant", "v", 0}))(d.TB)
 		s.DrawFaults(5 * time.Minute)
 
 		var writers, others sync.WaitGroup
@@ -83,7 +84,7 @@ type duplicateSchedule struct {
 }
 
 func (d *duplicateSchedule) open(p *harness.Process) *duplicates {
-	return openDuplicates(d.TB, harness.Must(p.Tables(true, 1))(d.TB).NewClient("mailboxes"), d.queue, d.inter)
+	return openDuplicates(d.TB, assert.Must(p.Tables(true, 1))(d.TB).NewClient("mailboxes"), d.queue, d.inter)
 }
 
 // next starts a process with the next number.

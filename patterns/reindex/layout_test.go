@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -50,7 +51,7 @@ func TestUnmarkedAndPlainRowsAndMergedPropertiesAreVerifiedAndRepaired(t *testin
 		for i := range 5 {
 			p := personOf(i)
 			p.RowKey = "id_" + strings.TrimPrefix(p.Name, "Person ")
-			harness.Must(w.Insert(t.Context(), p))(t)
+			assert.Must(w.Insert(t.Context(), p))(t)
 		}
 		for f, err := range reindex.Verify(t.Context(), w.Store, nil) {
 			t.Errorf("nothing is wrong: %+v, %v", f, err)
@@ -64,7 +65,7 @@ func TestUnmarkedAndPlainRowsAndMergedPropertiesAreVerifiedAndRepaired(t *testin
 			for _, damage := range []string{"missing", "wrong"} {
 				if damage == "missing" {
 					_, err := w.people.DeleteEntity(t.Context(), k.Partition, k.Row, nil)
-					harness.NoError(t, err)
+					assert.NoError(t, err)
 				} else {
 					wrong := maps.Clone(r)
 					switch {
@@ -77,7 +78,7 @@ func TestUnmarkedAndPlainRowsAndMergedPropertiesAreVerifiedAndRepaired(t *testin
 					}
 					plant(t, w.people, []row{wrong})
 				}
-				report := harness.Must(reindex.Repair(t.Context(), w.Store, nil))(t)
+				report := assert.Must(reindex.Repair(t.Context(), w.Store, nil))(t)
 				if n := report.Missing + report.Wrong + report.Orphan; n == 0 || report.Repaired != n || report.Failed > 0 {
 					t.Errorf("%s %v: %+v", damage, k, report)
 				}
@@ -101,12 +102,12 @@ func TestEntitiesOfOtherTypesAreNoPrimaries(t *testing.T) {
 		w.Store = harness.NewStore(t, w.people, &patterns.StoreOptions[person]{
 			Views: w.Views(), Outbox: w.queue, Primaries: query.RowKey.Prefix("id_"),
 		})
-		harness.Must(w.Insert(t.Context(), personOf(0)))(t)
+		assert.Must(w.Insert(t.Context(), personOf(0)))(t)
 		plant(t, w.people, []row{
 			{"PartitionKey": "dept0000", "RowKey": "budget", "Name": "a budget", "Email": "budget@contoso.com"},
 			{"PartitionKey": "dept0000", "RowKey": "id_damaged", "Name": 7},
 		})
-		report := harness.Must(reindex.Repair(t.Context(), w.Store, &reindex.Options{DryRun: true}))(t)
+		report := assert.Must(reindex.Repair(t.Context(), w.Store, &reindex.Options{DryRun: true}))(t)
 		if report.Primaries != 1 || report.Missing != 0 || report.Failed != 1 || report.Failures[0].Primary.Row != "id_damaged" {
 			t.Errorf("%+v", report)
 		}

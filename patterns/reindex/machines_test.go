@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azurite"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -26,23 +27,23 @@ const machineVariable = "AZPATTERNS_REINDEX_MACHINE"
 type machine struct{ Connection, People, Badges, State, Jobs, Outbox string }
 
 func (m *machine) tables(t testing.TB) *aztables.ServiceClient {
-	return harness.Must(aztables.NewServiceClientFromConnectionString(m.Connection, harness.Accelerated()))(t)
+	return assert.Must(aztables.NewServiceClientFromConnectionString(m.Connection, harness.Accelerated()))(t)
 }
 
 func (m *machine) queue(t testing.TB, name string) *azqueue.QueueClient {
-	return harness.Must(azqueue.NewQueueClientFromConnectionString(m.Connection, name, nil))(t)
+	return assert.Must(azqueue.NewQueueClientFromConnectionString(m.Connection, name, nil))(t)
 }
 
 // runs returns the runs, and a worker for them.
 func (m *machine) runs(t testing.TB) (*reindex.Runs, *eventual.Worker) {
 	service, jobs := m.tables(t), m.queue(t, m.Jobs)
 	store := harness.NewStore(t, service.NewClient(m.People), &patterns.StoreOptions[person]{
-		Views: views(t, service.NewClient(m.Badges)), Outbox: harness.Must(eventual.NewOutbox(m.queue(t, m.Outbox), "people", nil))(t), Expiry: time.Minute,
+		Views: views(t, service.NewClient(m.Badges)), Outbox: assert.Must(eventual.NewOutbox(m.queue(t, m.Outbox), "people", nil))(t), Expiry: time.Minute,
 	})
-	runs := harness.Must(reindex.NewRuns(store, service.NewClient(m.State), &reindex.RunsOptions{Enqueue: func(ctx context.Context, j reindex.Job) error {
+	runs := assert.Must(reindex.NewRuns(store, service.NewClient(m.State), &reindex.RunsOptions{Enqueue: func(ctx context.Context, j reindex.Job) error {
 		return eventual.Enqueue(ctx, jobs, "people.reindex", j, nil)
 	}}))(t)
-	w := harness.Must(eventual.NewWorker(jobs, &eventual.Options{
+	w := assert.Must(eventual.NewWorker(jobs, &eventual.Options{
 		Parallel: 2, Visibility: time.Second, Tries: 1000, PollMin: 10 * time.Millisecond, PollMax: 100 * time.Millisecond,
 		Backoff: func(int) time.Duration { return 0 },
 	}))(t)
@@ -57,9 +58,9 @@ func TestMachine(t *testing.T) {
 		return
 	}
 	var m machine
-	harness.NoError(t, json.Unmarshal([]byte(text), &m))
+	assert.NoError(t, json.Unmarshal([]byte(text), &m))
 	_, w := m.runs(t)
-	harness.NoError(t, w.Run(t.Context()))
+	assert.NoError(t, w.Run(t.Context()))
 }
 
 func TestFourProcessesThatAreKilledAtRandomShareARun(t *testing.T) {
@@ -69,19 +70,19 @@ func TestFourProcessesThatAreKilledAtRandomShareARun(t *testing.T) {
 	w := &world{people: service.NewClient(m.People), badges: service.NewClient(m.Badges), queue: new(countedQueue)}
 	w.Store = w.open(t, views(t, w.badges)...)
 	runs, last := m.runs(t)
-	harness.NoError(t, runs.Create(t.Context()))
+	assert.NoError(t, runs.Create(t.Context()))
 	for _, client := range []*aztables.Client{w.people, w.badges} {
-		harness.Must(client.CreateTable(t.Context(), nil))(t)
+		assert.Must(client.CreateTable(t.Context(), nil))(t)
 	}
 	for _, name := range []string{m.Jobs, m.Outbox} {
-		harness.Must(m.queue(t, name).Create(t.Context(), nil))(t)
+		assert.Must(m.queue(t, name).Create(t.Context(), nil))(t)
 	}
 	t.Cleanup(func() {
 		for _, name := range []string{m.People, m.Badges, m.State} {
-			harness.Must(service.NewClient(name).Delete(context.Background(), nil))(t)
+			assert.Must(service.NewClient(name).Delete(context.Background(), nil))(t)
 		}
 		for _, name := range []string{m.Jobs, m.Outbox} {
-			harness.Must(m.queue(t, name).Delete(context.Background(), nil))(t)
+			assert.Must(m.queue(t, name).Delete(context.Background(), nil))(t)
 		}
 	})
 	n := size(t, 6000)
@@ -89,18 +90,18 @@ func TestFourProcessesThatAreKilledAtRandomShareARun(t *testing.T) {
 	want := w.damage(t, n, 150)
 
 	variable, err := json.Marshal(m)
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	startMachine := func() *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMachine$")
 		cmd.Env = append(os.Environ(), machineVariable+"="+string(variable))
-		harness.NoError(t, cmd.Start())
+		assert.NoError(t, cmd.Start())
 		return cmd
 	}
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	chance := rand.New(rand.NewPCG(seed, 0))
-	harness.NoError(t, runs.Verify(t.Context(), "a run", &reindex.Options{Parallel: 1, Segments: 12}))
-	segments := harness.Must(runs.Status(t.Context(), "a run"))(t).Jobs
+	assert.NoError(t, runs.Verify(t.Context(), "a run", &reindex.Options{Parallel: 1, Segments: 12}))
+	segments := assert.Must(runs.Status(t.Context(), "a run"))(t).Jobs
 
 	var machines [4]*exec.Cmd
 	for i := range machines {
@@ -108,7 +109,7 @@ func TestFourProcessesThatAreKilledAtRandomShareARun(t *testing.T) {
 	}
 	// Each time the run has made some progress, one of the processes is killed and replaced.
 	const kills = 8
-	status := func() reindex.Status { return harness.Must(runs.Status(t.Context(), "a run"))(t) }
+	status := func() reindex.Status { return assert.Must(runs.Status(t.Context(), "a run"))(t) }
 	killed, next := 0, 0
 	for s := status(); s.Stage != "complete" && killed < kills; s = status() {
 		if s.Done < next {
@@ -119,13 +120,13 @@ func TestFourProcessesThatAreKilledAtRandomShareARun(t *testing.T) {
 			next = 0
 		}
 		i := chance.IntN(len(machines))
-		harness.NoError(t, machines[i].Process.Kill())
+		assert.NoError(t, machines[i].Process.Kill())
 		_ = machines[i].Wait()
 		machines[i] = startMachine()
 		killed++
 	}
 	for _, cmd := range machines {
-		harness.NoError(t, cmd.Process.Kill())
+		assert.NoError(t, cmd.Process.Kill())
 		_ = cmd.Wait()
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -134,12 +135,12 @@ func TestFourProcessesThatAreKilledAtRandomShareARun(t *testing.T) {
 	for status().Stage != "complete" {
 	}
 	stop()
-	harness.NoError(t, <-ended)
+	assert.NoError(t, <-ended)
 
 	s := status()
 	t.Logf("%d killed, %d segments: %v", killed, segments, s)
 	if r := s.Report; segments < 10 || killed < 4 || r.Primaries != n || r.Failed+r.Undecided > 0 || r.Missing+r.Wrong+r.Orphan+r.Duplicate != len(want) {
 		t.Errorf("%d segments, %d killed: %v", segments, killed, s)
 	}
-	checkFindings(t, seed, harness.All(t, runs.Findings(t.Context(), "a run")), want)
+	checkFindings(t, seed, assert.All(t, runs.Findings(t.Context(), "a run")), want)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
@@ -20,7 +21,7 @@ func TestTheSumOfTheSketchesOfAllPartsIsThatOfTheTables(t *testing.T) {
 	account := storagetest.Start(&storagetest.Options{PageRows: 5})
 	people, phones := account.Tables().NewClient("people"), account.Tables().NewClient("phones")
 	for _, c := range []*aztables.Client{people, phones} {
-		harness.Must(c.CreateTable(t.Context(), nil))(t)
+		assert.Must(c.CreateTable(t.Context(), nil))(t)
 	}
 	email := secondaryindex.Intra("email", func(c *contact) (string, bool) { return c.Email, true }, nil)
 	phone := secondaryindex.Inter("phone", phones, func(c *contact) (string, bool) { return c.Phone, true }, nil)
@@ -29,17 +30,17 @@ func TestTheSumOfTheSketchesOfAllPartsIsThatOfTheTables(t *testing.T) {
 	for i := range 40 {
 		c := &contact{fmt.Sprint(i % 4), fmt.Sprint("id", i), fmt.Sprint(i), fmt.Sprint(i)}
 		if i%2 == 0 {
-			harness.Must(table.Insert(t.Context(), c))(t)
+			assert.Must(table.Insert(t.Context(), c))(t)
 		} else {
-			harness.Must(store.Insert(t.Context(), c))(t)
+			assert.Must(store.Insert(t.Context(), c))(t)
 		}
 	}
 	scan := func(segments int) (*state, *run) {
-		r := harness.Must(newRun(store, state{}))(t)
-		harness.NoError(t, r.begin(t.Context(), segments))
+		r := assert.Must(newRun(store, state{}))(t)
+		assert.NoError(t, r.begin(t.Context(), segments))
 		sum := &state{Options: r.Options, Sketch: newSketch(r.Differences)}
 		for i := range r.Parts {
-			harness.NoError(t, r.do(t.Context(), len(r.Parts)-1-i))
+			assert.NoError(t, r.do(t.Context(), len(r.Parts)-1-i))
 			sum.Sketch.merge(r.Sketch)
 			sum.Loose.merge(&r.Loose)
 			r.Sketch, r.Loose = newSketch(r.Differences), loose{}
@@ -51,7 +52,7 @@ func TestTheSumOfTheSketchesOfAllPartsIsThatOfTheTables(t *testing.T) {
 	a, _ := json.Marshal(x)
 	b, _ := json.Marshal(y)
 	all, complete, err := y.differences()
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	if len(divided.Parts) < 4 || divided.Report.Rows != whole.Report.Rows || !complete || len(all) != 40 || !bytes.Equal(a, b) {
 		t.Errorf("%d parts of %d rows, want %d; %d differences, want 40", len(divided.Parts), divided.Report.Rows, whole.Report.Rows, len(all))
 	}

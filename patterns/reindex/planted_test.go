@@ -8,6 +8,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -76,7 +77,7 @@ func TestTwelveKindsOfErrorInATableOfAnOldProgramAreFoundAndNothingElse(t *testi
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		const kinds, each = 12, 3
 		m := newMarket(t, b, 120)
-		if all := harness.All(t, reindex.Verify(t.Context(), m.Store, nil)); len(all) > 0 {
+		if all := assert.All(t, reindex.Verify(t.Context(), m.Store, nil)); len(all) > 0 {
 			t.Fatalf("nothing was planted: %v", all)
 		}
 		var want []reindex.Finding
@@ -85,7 +86,7 @@ func TestTwelveKindsOfErrorInATableOfAnOldProgramAreFoundAndNothingElse(t *testi
 		}
 		remove := func(c *aztables.Client, k keys.Key) {
 			_, err := c.DeleteEntity(t.Context(), k.Partition, k.Row, nil)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 		}
 		change := func(c *aztables.Client, k keys.Key, n int, name string, value any) {
 			r := oldOrder(n)
@@ -148,7 +149,7 @@ func TestTwelveKindsOfErrorInATableOfAnOldProgramAreFoundAndNothingElse(t *testi
 		for k, ids := range m.lists {
 			plant(t, m.client, []row{at(k, row{"IDs": strings.Join(ids, ",")})})
 		}
-		got := harness.All(t, reindex.Verify(t.Context(), m.Store, nil))
+		got := assert.All(t, reindex.Verify(t.Context(), m.Store, nil))
 		for _, f := range got {
 			if !slices.Contains(want, f) {
 				t.Errorf("was not planted: %+v", f)
@@ -159,8 +160,6 @@ func TestTwelveKindsOfErrorInATableOfAnOldProgramAreFoundAndNothingElse(t *testi
 				t.Errorf("was not found: %+v", f)
 			}
 		}
-		if len(got) != len(want) {
-			t.Errorf("%d findings, want %d", len(got), len(want))
-		}
+		assert.Equal(t, len(got), len(want), "findings")
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
 )
@@ -22,7 +23,7 @@ func TestARowThatTheRecordOfACompletedOperationCorrectsIsNotAFinding(t *testing.
 			w := start(t, &harness.Process{Inner: a.Transport()}, queue)
 			verify := func() reindex.Report {
 				r, err := reindex.Repair(t.Context(), w.Store, &reindex.Options{DryRun: true})
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				if n := r.Missing + r.Wrong + r.Orphan + r.Duplicate; n > 0 {
 					t.Errorf("the writer dies: %v: %d findings", dies, n)
 				}
@@ -37,11 +38,9 @@ func TestARowThatTheRecordOfACompletedOperationCorrectsIsNotAFinding(t *testing.
 				if ok, err := queue.WorkOne(t.Context(), w, time.Minute); !ok || err != nil {
 					t.Errorf("the worker: %v, %v", ok, err)
 				}
-				harness.NoError(t, w.Delete(t.Context(), personOf(1).key()))
+				assert.NoError(t, w.Delete(t.Context(), personOf(1).key()))
 				res, err := a.Transport().Do(req)
-				if r := verify(); r.Undecided != 1 {
-					t.Errorf("the writer dies: %v: %d rows undecided", dies, r.Undecided)
-				}
+				assert.Equal(t, verify().Undecided, 1, "the writer dies", dies, "rows undecided")
 				if dies {
 					slow.Kill()
 					return nil, harness.ErrDead
@@ -50,7 +49,7 @@ func TestARowThatTheRecordOfACompletedOperationCorrectsIsNotAFinding(t *testing.
 			})
 			_, err := start(t, slow, queue).Insert(t.Context(), personOf(1))
 			if !dies {
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 			}
 			verify()
 			w.complete(t)

@@ -1,11 +1,11 @@
 package reindex_test
 
 import (
-	"errors"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -16,36 +16,34 @@ func TestARefusedRunChangesNothing(t *testing.T) {
 		p := &harness.Process{Inner: a.Transport()}
 		q := &jobQueue{chance: rand.New(rand.NewPCG(1, 1))}
 		runs, w := sharedRuns(t, p, new(countedQueue), q)
-		harness.NoError(t, runs.Create(t.Context()))
+		assert.NoError(t, runs.Create(t.Context()))
 		complete := func() {
 			for j, ok := q.take(); ok; j, ok = q.take() {
-				harness.NoError(t, runs.Do(t.Context(), j))
+				assert.NoError(t, runs.Do(t.Context(), j))
 				q.remove(j)
 			}
 		}
 		state := func(what, want string) {
 			t.Helper()
-			for _, s := range harness.Must(w.ViewStates(t.Context()))(t) {
+			for _, s := range assert.Must(w.ViewStates(t.Context()))(t) {
 				if s.View == "email" && s.State != want {
 					t.Errorf("%s: the state is %q, want %q", what, s.State, want)
 				}
 			}
 		}
 		w.fill(t, 30, false)
-		harness.NoError(t, runs.Backfill(t.Context(), "1", "email", nil))
+		assert.NoError(t, runs.Backfill(t.Context(), "1", "email", nil))
 		state("begun", patterns.ViewBuilding)
 		complete()
 		state("complete", patterns.ViewReady)
 
-		harness.WantError(t, runs.Backfill(t.Context(), "1", "email", nil), patterns.ErrExists)
+		assert.WantError(t, runs.Backfill(t.Context(), "1", "email", nil), patterns.ErrExists)
 		state("the id is in use", patterns.ViewReady)
 
 		retiring := harness.NewStore(t, w.people, &patterns.StoreOptions[person]{Views: w.Views(), Outbox: w.queue, Retired: []string{"email"}})
-		harness.NoError(t, retiring.SetViewState(t.Context(), "email", patterns.ViewRetiring))
-		harness.WantError(t, runs.Backfill(t.Context(), "2", "email", nil), patterns.ErrConflict)
-		if _, err := runs.Status(t.Context(), "2"); !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("the refused run: %v", err)
-		}
+		assert.NoError(t, retiring.SetViewState(t.Context(), "email", patterns.ViewRetiring))
+		assert.WantError(t, runs.Backfill(t.Context(), "2", "email", nil), patterns.ErrConflict)
+		assert.WantError(t, assert.ErrorOf(runs.Status(t.Context(), "2")), patterns.ErrNotFound, "the refused run")
 		state("the view is being removed", patterns.ViewRetiring)
 		if n := len(q.jobs); n > 0 {
 			t.Errorf("%d jobs", n)
@@ -68,29 +66,29 @@ func TestABackfillWhoseStartWasInterruptedIsResumed(t *testing.T) {
 			}
 			q := &jobQueue{chance: rand.New(rand.NewPCG(1, 1))}
 			good, w := sharedRuns(t, &harness.Process{Inner: a.Transport()}, new(countedQueue), q)
-			harness.NoError(t, good.Create(t.Context()))
+			assert.NoError(t, good.Create(t.Context()))
 			w.fill(t, 10, false)
 			runs, _ := sharedRuns(t, p, new(countedQueue), q)
 			err := runs.Backfill(t.Context(), "1", "email", nil)
 			if ended = !p.Dead(); ended {
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 			} else if _, err := good.Status(t.Context(), "1"); err != nil {
-				harness.NoError(t, good.Backfill(t.Context(), "1", "email", nil))
+				assert.NoError(t, good.Backfill(t.Context(), "1", "email", nil))
 			} else {
-				harness.NoError(t, good.Resume(t.Context(), "1"))
+				assert.NoError(t, good.Resume(t.Context(), "1"))
 			}
 			recorded := false
 			for j, ok := q.take(); ok; j, ok = q.take() {
-				for _, s := range harness.Must(w.ViewStates(t.Context()))(t) {
+				for _, s := range assert.Must(w.ViewStates(t.Context()))(t) {
 					recorded = recorded || s.View == "email" && s.State == patterns.ViewBuilding
 				}
 				if !recorded {
 					t.Errorf("killed at request %d: a job begins before the view is building", die)
 				}
-				harness.NoError(t, good.Do(t.Context(), j))
+				assert.NoError(t, good.Do(t.Context(), j))
 				q.remove(j)
 			}
-			for _, s := range harness.Must(w.ViewStates(t.Context()))(t) {
+			for _, s := range assert.Must(w.ViewStates(t.Context()))(t) {
 				if s.View == "email" && s.State != patterns.ViewReady {
 					t.Errorf("killed at request %d: the state is %q", die, s.State)
 				}

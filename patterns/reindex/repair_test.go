@@ -12,6 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -30,7 +31,7 @@ func (w *world) damage(t testing.TB, n, errors int) map[reindex.Finding]bool {
 	for i, number := range people {
 		p := personOf(number)
 		v := i % 3
-		d := harness.Must(w.Views()[v].Rows(p))(t)[0]
+		d := assert.Must(w.Views()[v].Rows(p))(t)[0]
 		table, view := tables[v%2], w.Views()[v].Name()
 		stored := content[v%2][d.Key()]
 		f := reindex.Finding{Kind: reindex.Missing, View: view, Row: d.Key(), Primary: p.key()}
@@ -44,7 +45,7 @@ func (w *world) damage(t testing.TB, n, errors int) map[reindex.Finding]bool {
 			plant(t, table, []row{stored})
 		case kind == 0:
 			_, err := table.DeleteEntity(t.Context(), d.Key().Partition, d.Key().Row, nil)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 		case kind == 1:
 			f.Kind = reindex.Wrong
 			wrong := maps.Clone(stored)
@@ -65,14 +66,14 @@ func TestEveryPlantedErrorIsFoundAndRepairedAndNothingElseIsTouched(t *testing.T
 		n := size(t, 1000)
 		errors := max(100, n/100)
 		w := newWorld(t, b)
-		harness.NoError(t, w.Create(t.Context())) // which records the owner of the views
+		assert.NoError(t, w.Create(t.Context())) // which records the owner of the views
 		w.fill(t, n, true)
 		people, badges := w.rows(t, w.people), w.rows(t, w.badges)
 		want := w.damage(t, n, errors)
 
 		got := map[reindex.Finding]bool{}
 		for f, err := range reindex.Verify(t.Context(), w.Store, nil) {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			if got[f] || !want[f] {
 				t.Errorf("%v, which is no planted error or was yielded twice", f)
 			}
@@ -84,15 +85,13 @@ func TestEveryPlantedErrorIsFoundAndRepairedAndNothingElseIsTouched(t *testing.T
 			}
 		}
 		w.requests()
-		planned := harness.Must(reindex.Repair(t.Context(), w.Store, &reindex.Options{DryRun: true}))(t)
+		planned := assert.Must(reindex.Repair(t.Context(), w.Store, &reindex.Options{DryRun: true}))(t)
 		if requests := w.requests(); requests != planned.Requests.Total()-planned.Requests.Repair || planned.Repaired != 0 {
 			t.Errorf("a dry run of %d requests: %+v", requests, planned)
 		}
 		began := time.Now()
-		if estimate := planned.Estimate(); estimate != planned.Requests {
-			t.Errorf("the estimate is %+v, want %+v", estimate, planned.Requests)
-		}
-		report := harness.Must(reindex.Repair(t.Context(), w.Store, nil))(t)
+		assert.Equal(t, planned.Estimate(), planned.Requests, "the estimate is")
+		report := assert.Must(reindex.Repair(t.Context(), w.Store, nil))(t)
 		t.Logf("%d primaries, %d errors: %v, %+v", n, errors, time.Since(began), report.Requests)
 		if report.Repaired != len(want) || report.Failed != 0 || report.Undecided != 0 {
 			t.Errorf("%+v, want %d repairs", report, len(want))
@@ -127,7 +126,7 @@ func TestTheRowsOfAPartitionAreRepairedTogether(t *testing.T) {
 			people, badges := w.rows(t, w.people), w.rows(t, w.badges)
 			for i := range c.errors {
 				p := personOf(2 * i)
-				key := harness.Must(w.Views()[c.view].Rows(p))(t)[0].Key()
+				key := assert.Must(w.Views()[c.view].Rows(p))(t)[0].Key()
 				switch c.view {
 				case 2:
 					list := maps.Clone(people[key])
@@ -135,11 +134,11 @@ func TestTheRowsOfAPartitionAreRepairedTogether(t *testing.T) {
 					plant(t, w.people, []row{list})
 				default:
 					_, err := []*aztables.Client{w.people, w.badges}[c.view].DeleteEntity(t.Context(), key.Partition, key.Row, nil)
-					harness.NoError(t, err)
+					assert.NoError(t, err)
 				}
 			}
 			w.requests()
-			r := harness.Must(reindex.Repair(t.Context(), w.Store, nil))(t)
+			r := assert.Must(reindex.Repair(t.Context(), w.Store, nil))(t)
 			if r.Repaired != c.errors || r.Requests.Confirm != c.confirm || r.Requests.Repair != c.repair || w.requests() != r.Requests.Total() {
 				t.Errorf("%s: %+v, want %d requests to confirm and %d to repair", c.name, r, c.confirm, c.repair)
 			}
@@ -178,7 +177,7 @@ func TestBackfillStoresTheRowsOfAView(t *testing.T) {
 		w.fill(t, n, false)
 		for i := range all {
 			w.Store = w.open(t, all[:i+1]...)
-			harness.NoError(t, w.Store.Create(t.Context()))
+			assert.NoError(t, w.Store.Create(t.Context()))
 			w.requests()
 			began := time.Now()
 			report, checked := w.backfill(t, all[i].Name(), patterns.ViewBuilding)
@@ -202,18 +201,18 @@ func TestAViewThatAnotherPrimaryHasTheRowOfIsADuplicate(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		w := newWorld(t, b)
 		for i := range 2 {
-			harness.Must(w.Insert(t.Context(), personOf(i)))(t)
+			assert.Must(w.Insert(t.Context(), personOf(i)))(t)
 		}
 		same := personOf(1)
 		same.Email = personOf(0).Email
-		harness.NoError(t, w.Delete(t.Context(), same.key()))
+		assert.NoError(t, w.Delete(t.Context(), same.key()))
 		only := w.open(t, w.Views()[1:]...) // a program that lacks the view
-		harness.Must(only.Insert(t.Context(), same))(t)
-		report := harness.Must(reindex.Repair(t.Context(), w.Store, nil))(t)
+		assert.Must(only.Insert(t.Context(), same))(t)
+		report := assert.Must(reindex.Repair(t.Context(), w.Store, nil))(t)
 		if report.Duplicate != 1 || report.Failed != 1 || report.Repaired != 0 {
 			t.Errorf("%+v", report)
 		}
-		harness.WantError(t, report.Failures[0].Err, patterns.ErrExists)
+		assert.WantError(t, report.Failures[0].Err, patterns.ErrExists)
 	})
 }
 
@@ -222,16 +221,14 @@ func TestBackfillRefusesAnotherDefinitionOfTheViewBeforeItChangesAnything(t *tes
 		w := newWorld(t, b)
 		w.fill(t, 3, false)
 		old := patterns.NewView("email", patterns.Shape{Kind: patterns.Copies, Version: "old"}, func(*person) ([]patterns.DerivedRow, error) { return nil, nil })
-		harness.Must(reindex.Backfill(t.Context(), w.open(t, old), "email", nil))(t)
+		assert.Must(reindex.Backfill(t.Context(), w.open(t, old), "email", nil))(t)
 		before := w.rows(t, w.people)
 		w.requests()
 		_, err := reindex.Backfill(t.Context(), w.Store, "email", nil)
 		if !errors.As(err, new(*patterns.ViewMismatchError)) || w.requests() != 1 {
 			t.Errorf("%v", err)
 		}
-		if !reflect.DeepEqual(w.rows(t, w.people), before) {
-			t.Error("the table was changed")
-		}
+		assert.DeepEqual(t, w.rows(t, w.people), before, "the table was changed")
 	})
 }
 
@@ -242,9 +239,9 @@ func TestAViewIsNotReadyIfAnEntityLacksItsRow(t *testing.T) {
 		same.Email = personOf(0).Email
 		only := w.open(t, w.Views()[1:]...)
 		for _, p := range []*person{personOf(0), same} {
-			harness.Must(only.Insert(t.Context(), p))(t)
+			assert.Must(only.Insert(t.Context(), p))(t)
 		}
-		report := harness.Must(reindex.Backfill(t.Context(), w.Store, "email", nil))(t)
+		report := assert.Must(reindex.Backfill(t.Context(), w.Store, "email", nil))(t)
 		if report.Filled != 1 || report.Failed == 0 {
 			t.Errorf("%+v", report)
 		}
@@ -256,7 +253,7 @@ func TestAViewIsNotReadyIfAnEntityLacksItsRow(t *testing.T) {
 // many requests the checks took.
 func (w *world) backfill(t testing.TB, view, want string) (r reindex.Report, checked int) {
 	t.Helper()
-	r = harness.Must(reindex.Backfill(t.Context(), w.Store, view, &reindex.Options{Checkpoint: func(save func() ([]byte, error)) error {
+	r = assert.Must(reindex.Backfill(t.Context(), w.Store, view, &reindex.Options{Checkpoint: func(save func() ([]byte, error)) error {
 		state, err := save()
 		if !bytes.Contains(state, []byte(`"Kind":"complete"`)) {
 			checked++
@@ -270,7 +267,7 @@ func (w *world) backfill(t testing.TB, view, want string) (r reindex.Report, che
 // wantState checks the state of a view. One request.
 func (w *world) wantState(t testing.TB, view, want string) {
 	t.Helper()
-	for _, s := range harness.Must(w.ViewStates(t.Context()))(t) {
+	for _, s := range assert.Must(w.ViewStates(t.Context()))(t) {
 		if s.View == view && s.State != want {
 			t.Errorf("%s is %q, want %q", view, s.State, want)
 		}
@@ -286,10 +283,10 @@ func TestBackfillReportsAPrimaryThatCannotBeChangedAndFillsTheOthers(t *testing.
 			p := personOf(i)
 			p.PartitionKey, p.RowKey = "dept", id
 			_, err := w.Table().Insert(t.Context(), p)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 		}
 		r, err := reindex.Backfill(t.Context(), w.Store, "email", nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		if b.Accelerated {
 			if r.Filled != len(ids) || r.Failed != 0 {
 				t.Errorf("%+v", r)

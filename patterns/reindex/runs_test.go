@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
@@ -65,11 +66,11 @@ func sharedRuns(t testing.TB, p *harness.Process, outbox *countedQueue, q *jobQu
 	if views != nil {
 		w.Store = w.open(t, w.Views()[views[0]])
 	}
-	state := harness.Must(p.Tables(true, 1))(t).NewClient("state")
+	state := assert.Must(p.Tables(true, 1))(t).NewClient("state")
 	enqueue := func(ctx context.Context, j reindex.Job) error {
 		return p.Step(ctx, "POST", "/jobs", func(bool) error { q.put(j, p.Decide == nil); return nil }, func(int) error { return harness.ErrLost })
 	}
-	return harness.Must(reindex.NewRuns(w.Store, state, &reindex.RunsOptions{Enqueue: enqueue}))(t), w
+	return assert.Must(reindex.NewRuns(w.Store, state, &reindex.RunsOptions{Enqueue: enqueue}))(t), w
 }
 
 func TestASharedRunIsLikeOneOnOneMachineWhateverHappensToItsWorkers(t *testing.T) {
@@ -104,7 +105,7 @@ func runShared(t *testing.T, mode string, seed uint64, n, errors int) (crashes, 
 		only = []int{1}
 	}
 	runs, w := sharedRuns(t, &harness.Process{Inner: a.Transport()}, outbox, q, only...)
-	harness.NoError(t, runs.Create(t.Context()))
+	assert.NoError(t, runs.Create(t.Context()))
 	w.fill(t, n, mode != "backfill")
 	want := w.content(t)
 	findings := map[reindex.Finding]bool{}
@@ -116,11 +117,11 @@ func runShared(t *testing.T, mode string, seed uint64, n, errors int) (crashes, 
 		alone := start(t, &harness.Process{Inner: account(t).Transport()}, new(countedQueue))
 		alone.fill(t, n, false)
 		alone.Store = alone.open(t, alone.Views()[1])
-		harness.Must(reindex.Backfill(t.Context(), alone.Store, "badge", nil))(t)
+		assert.Must(reindex.Backfill(t.Context(), alone.Store, "badge", nil))(t)
 		want = alone.content(t)
 	} else {
 		findings = w.damage(t, n, errors)
-		checkFindings(t, seed, harness.All(t, reindex.Verify(t.Context(), w.Store, nil)), findings)
+		checkFindings(t, seed, assert.All(t, reindex.Verify(t.Context(), w.Store, nil)), findings)
 	}
 	begin := func(runs *reindex.Runs) error {
 		switch mode {
@@ -155,8 +156,8 @@ func runShared(t *testing.T, mode string, seed uint64, n, errors int) (crashes, 
 	first, _ := sharedRuns(t, process(), outbox, q, only...)
 	if err := begin(first); err != nil {
 		if err := begin(runs); err != nil {
-			harness.WantError(t, err, patterns.ErrExists)
-			harness.NoError(t, runs.Resume(t.Context(), "a run"))
+			assert.WantError(t, err, patterns.ErrExists)
+			assert.NoError(t, runs.Resume(t.Context(), "a run"))
 		}
 	}
 	ctx, stop := context.WithCancel(t.Context())
@@ -190,12 +191,12 @@ func runShared(t *testing.T, mode string, seed uint64, n, errors int) (crashes, 
 			}
 		}
 	})
-	status := func() reindex.Status { return harness.Must(runs.Status(t.Context(), "a run"))(t) }
+	status := func() reindex.Status { return assert.Must(runs.Status(t.Context(), "a run"))(t) }
 	waits := 0
 	for ; status().Stage != "complete" && waits < 500; waits++ {
 		time.Sleep(10 * time.Minute)
 		if _, some := q.take(); !some { // all messages were lost
-			harness.NoError(t, runs.Resume(t.Context(), "a run"))
+			assert.NoError(t, runs.Resume(t.Context(), "a run"))
 		}
 	}
 	stop()
@@ -203,24 +204,20 @@ func runShared(t *testing.T, mode string, seed uint64, n, errors int) (crashes, 
 	late.Wait()
 
 	for _, j := range slices.Concat(q.jobs, q.late) {
-		harness.NoError(t, runs.Do(t.Context(), j))
+		assert.NoError(t, runs.Do(t.Context(), j))
 	}
 	s := status()
 	r := s.Report
 	if s.Stage != "complete" || r.Failed > 0 || mode == "verify" && r.Undecided > 0 || q.most < 3 {
 		t.Errorf("seed %d: %v", seed, s)
 	}
-	got := harness.All(t, runs.Findings(t.Context(), "a run"))
+	got := assert.All(t, runs.Findings(t.Context(), "a run"))
 	checkFindings(t, seed, got, findings)
-	if total := r.Missing + r.Wrong + r.Orphan + r.Duplicate; total != len(findings) {
-		t.Errorf("seed %d: %d findings, %v", seed, len(findings), s)
-	}
+	assert.Equal(t, r.Missing+r.Wrong+r.Orphan+r.Duplicate, len(findings), "seed", seed, "findings", s)
 	if mode != "verify" {
 		w.complete(t)
 		checkContent(t, int(seed), w.content(t), want)
-		if r.Repaired != len(findings) {
-			t.Errorf("seed %d: %v", seed, s)
-		}
+		assert.Equal(t, r.Repaired, len(findings), "seed", seed, s)
 	}
 	return crashes, r.Passes
 }
@@ -234,9 +231,7 @@ func checkFindings(t testing.TB, seed uint64, got []reindex.Finding, want map[re
 		}
 		seen[f] = true
 	}
-	if len(seen) != len(want) {
-		t.Errorf("seed %d: %d findings, want %d", seed, len(seen), len(want))
-	}
+	assert.Equal(t, len(seen), len(want), "seed", seed, "findings")
 }
 
 func TestASharedRunTakesThreeRequestsForAJobAndTwoForAStageMoreThanOneOnOneMachine(t *testing.T) {
@@ -252,7 +247,7 @@ func TestASharedRunTakesThreeRequestsForAJobAndTwoForAStageMoreThanOneOnOneMachi
 				w.damage(t, 60, 20)
 			}
 			var queue []reindex.Job
-			runs := harness.Must(reindex.NewRuns(w.Store, b.Table(t), &reindex.RunsOptions{Enqueue: func(_ context.Context, j reindex.Job) error {
+			runs := assert.Must(reindex.NewRuns(w.Store, b.Table(t), &reindex.RunsOptions{Enqueue: func(_ context.Context, j reindex.Job) error {
 				queue = append(queue, j)
 				return nil
 			}}))(t)
@@ -260,22 +255,22 @@ func TestASharedRunTakesThreeRequestsForAJobAndTwoForAStageMoreThanOneOnOneMachi
 			w.requests()
 			switch mode {
 			case "verify":
-				harness.NoError(t, runs.Verify(t.Context(), mode, opts))
+				assert.NoError(t, runs.Verify(t.Context(), mode, opts))
 			case "repair":
-				harness.NoError(t, runs.Repair(t.Context(), mode, opts))
+				assert.NoError(t, runs.Repair(t.Context(), mode, opts))
 			default:
-				harness.NoError(t, runs.Backfill(t.Context(), mode, "city", opts))
+				assert.NoError(t, runs.Backfill(t.Context(), mode, "city", opts))
 			}
 			jobs, confirming, stages := 0, 0, 0
 			for ; len(queue) > 0; queue = queue[1:] {
-				if harness.Must(runs.Status(t.Context(), mode))(t).Stage == "confirming" {
+				if assert.Must(runs.Status(t.Context(), mode))(t).Stage == "confirming" {
 					confirming++
 				}
 				jobs, stages = jobs+1, max(stages, queue[0].Stage)
-				harness.NoError(t, runs.Do(t.Context(), queue[0]))
+				assert.NoError(t, runs.Do(t.Context(), queue[0]))
 			}
 			sent := w.requests()
-			s := harness.Must(runs.Status(t.Context(), mode))(t)
+			s := assert.Must(runs.Status(t.Context(), mode))(t)
 			sum := s.Report.Requests.Total()
 			if mode == "verify" {
 				sum -= s.Report.Requests.Repair

@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -90,8 +91,8 @@ func (s *shop) stored(t testing.TB, k keys.Key) row {
 	t.Helper()
 	var r row
 	reply, err := s.client.GetEntity(t.Context(), k.Partition, k.Row, nil)
-	harness.NoError(t, err)
-	harness.NoError(t, json.Unmarshal(reply.Value, &r))
+	assert.NoError(t, err)
+	assert.NoError(t, json.Unmarshal(reply.Value, &r))
 	maps.DeleteFunc(r, func(name string, _ any) bool {
 		return strings.HasPrefix(name, "odata.") || strings.HasPrefix(name, "Timestamp") || strings.HasPrefix(name, "azp_") || strings.HasSuffix(name, "Key")
 	})
@@ -100,9 +101,7 @@ func (s *shop) stored(t testing.TB, k keys.Key) row {
 
 func wantRow(t testing.TB, what string, got, want row) {
 	t.Helper()
-	if !maps.Equal(got, want) {
-		t.Errorf("%s:\n have %v\n want %v", what, got, want)
-	}
+	assert.EqualMaps(t, got, want, what, "have")
 }
 
 func TestCorrectCopiesOfAnOldProgramHaveNoFindings(t *testing.T) {
@@ -117,13 +116,11 @@ func TestCorrectCopiesOfAnOldProgramHaveNoFindings(t *testing.T) {
 				}
 			}
 			before := harness.Rows(t, s.client)
-			report := harness.Must(reindex.Repair(t.Context(), s.Store, nil))(t)
+			report := assert.Must(reindex.Repair(t.Context(), s.Store, nil))(t)
 			if n := report.Missing + report.Wrong + report.Orphan + report.Duplicate + report.Undecided + report.Failed; n != 0 || report.Primaries != 60 {
 				t.Errorf("%v: %+v", only, report)
 			}
-			if after := harness.Rows(t, s.client); fmt.Sprint(after) != fmt.Sprint(before) {
-				t.Errorf("%v: rows were changed", only)
-			}
+			assert.Equal(t, fmt.Sprint(harness.Rows(t, s.client)), fmt.Sprint(before), only, "rows were changed")
 		}
 	})
 }
@@ -135,16 +132,12 @@ func TestTheSameRowInOtherTypesAndSpellingsHasNoFindingsUnlessStrict(t *testing.
 		for _, err := range reindex.Verify(t.Context(), s.Store, nil) {
 			t.Error("not strict: a finding", err)
 		}
-		if n := len(harness.All(t, reindex.Verify(t.Context(), s.Store, &reindex.Options{Strict: true}))); n != 4 {
-			t.Errorf("strict: %d findings, want 4", n)
-		}
+		assert.Equal(t, len(assert.All(t, reindex.Verify(t.Context(), s.Store, &reindex.Options{Strict: true}))), 4, "strict", "findings, want 4")
 		before := harness.Rows(t, s.client)
-		harness.Must(reindex.Repair(t.Context(), s.Store, nil))(t)
-		if after := harness.Rows(t, s.client); fmt.Sprint(after) != fmt.Sprint(before) {
-			t.Error("a repair that is not strict changed rows")
-		}
+		assert.Must(reindex.Repair(t.Context(), s.Store, nil))(t)
+		assert.Equal(t, fmt.Sprint(harness.Rows(t, s.client)), fmt.Sprint(before), "a repair that is not strict changed rows")
 		for range 2 { // the second finds nothing
-			report := harness.Must(reindex.Repair(t.Context(), s.Store, &reindex.Options{Strict: true}))(t)
+			report := assert.Must(reindex.Repair(t.Context(), s.Store, &reindex.Options{Strict: true}))(t)
 			if report.Failed > 0 || report.Repaired != report.Wrong {
 				t.Errorf("%+v", report)
 			}
@@ -154,7 +147,7 @@ func TestTheSameRowInOtherTypesAndSpellingsHasNoFindingsUnlessStrict(t *testing.
 				t.Errorf("after a strict repair: %v, want %v", copied, primary)
 			}
 		}
-		if all := harness.All(t, reindex.Verify(t.Context(), s.Store, &reindex.Options{Strict: true})); len(all) > 0 {
+		if all := assert.All(t, reindex.Verify(t.Context(), s.Store, &reindex.Options{Strict: true})); len(all) > 0 {
 			t.Errorf("%v", all)
 		}
 	})
@@ -165,7 +158,7 @@ func (s *shop) respell(t testing.TB) {
 	t.Helper()
 	for i := range 4 {
 		r := oldOrder(i)
-		placed := harness.Must(time.Parse(time.RFC3339Nano, r["Placed"].(string)))(t)
+		placed := assert.Must(time.Parse(time.RFC3339Nano, r["Placed"].(string)))(t)
 		r["Placed"], r["Placed@odata.type"] = placed.UTC().Format(time.RFC3339Nano), "Edm.DateTime"
 		r["Total@odata.type"], r["Note"] = "Edm.Double", ""
 		r["Address"] = strings.ReplaceAll(r["Address"].(string), " ", "")
@@ -177,13 +170,13 @@ func TestAdoptionWithoutOwnerAcceptsTheCopiesOfAnOldProgram(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newShop(t, b, 8, false)
 		for i := range 4 {
-			harness.Must(s.Update(t.Context(), oldKey(i), func(o *order) error { o.Customer += ""; o.Note = "changed"; return nil }))(t)
+			assert.Must(s.Update(t.Context(), oldKey(i), func(o *order) error { o.Customer += ""; o.Note = "changed"; return nil }))(t)
 			want := oldOrder(i)
 			want["Note"] = "changed"
 			wantRow(t, "copy after an update", s.stored(t, oldCopyKey(i)), want)
 		}
 		for i := range 4 {
-			harness.NoError(t, s.Repair(t.Context(), oldKey(i+4)))
+			assert.NoError(t, s.Repair(t.Context(), oldKey(i+4)))
 			wantRow(t, "copy after a repair", s.stored(t, oldCopyKey(i+4)), oldOrder(i+4))
 		}
 	})
@@ -196,12 +189,12 @@ func TestAFullCopyKeepsThePropertiesThatTLacksAndTheTypesOfThePrimary(t *testing
 			change := func(o *order) error { o.Note += "x"; return nil }
 			for round := 1; round <= 3; round++ {
 				for i := range 4 {
-					harness.Must(s.Update(t.Context(), oldKey(i), change))(t)
+					assert.Must(s.Update(t.Context(), oldKey(i), change))(t)
 					if round == 3 {
-						item := harness.Must(s.Get(t.Context(), oldKey(i)))(t)
+						item := assert.Must(s.Get(t.Context(), oldKey(i)))(t)
 						value := item.Value
 						value.Note = "put"
-						harness.Must(s.PutItem(t.Context(), item, &value))(t)
+						assert.Must(s.PutItem(t.Context(), item, &value))(t)
 					}
 					primary, copied := s.stored(t, oldKey(i)), s.stored(t, oldCopyKey(i))
 					want := oldOrder(i)
@@ -226,7 +219,7 @@ func TestASlimCopyKeepsThePropertiesOfOtherPrograms(t *testing.T) {
 		for round := range 3 {
 			for i := range 4 {
 				note := fmt.Sprintf("round %d", round)
-				harness.Must(s.Update(t.Context(), oldKey(i), func(o *order) error { o.Note = note; return nil }))(t)
+				assert.Must(s.Update(t.Context(), oldKey(i), func(o *order) error { o.Note = note; return nil }))(t)
 				want := row{"ID": oldOrder(i)["ID"], "Total": oldOrder(i)["Total"], "Indexed": "by hand", "Note": note}
 				wantRow(t, "slim copy", s.stored(t, oldCopyKey(i)), want)
 			}
@@ -238,7 +231,7 @@ func TestRepairOfUnmarkedCopiesNamesTheRemedy(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := newShop(t, b, 1, false)
 		all := harness.NewStore(t, s.client, &patterns.StoreOptions[order]{Views: s.Views()})
-		report := harness.Must(reindex.Repair(t.Context(), all, nil))(t)
+		report := assert.Must(reindex.Repair(t.Context(), all, nil))(t)
 		if report.Failed != 1 || !strings.Contains(report.Failures[0].Text, "StoreOptions.Primaries") {
 			t.Errorf("%+v", report)
 		}
@@ -252,11 +245,11 @@ func TestACopyWithAPropertyThatTCannotDecodeIsWrongAndRepaired(t *testing.T) {
 		r := oldOrder(1)
 		r["Total"], r["Placed"], r["Placed@odata.type"] = "much", "7", "Edm.Int64"
 		plant(t, s.client, []row{at(oldCopyKey(1), r)})
-		found := harness.All(t, reindex.Verify(t.Context(), s.Store, nil))
+		found := assert.All(t, reindex.Verify(t.Context(), s.Store, nil))
 		if len(found) != 1 || found[0].Kind != reindex.Wrong || found[0].Row != oldCopyKey(1) || found[0].Primary != oldKey(1) {
 			t.Errorf("%+v", found)
 		}
-		if r := harness.Must(reindex.Repair(t.Context(), s.Store, nil))(t); r.Repaired != 1 || r.Failed != 0 {
+		if r := assert.Must(reindex.Repair(t.Context(), s.Store, nil))(t); r.Repaired != 1 || r.Failed != 0 {
 			t.Errorf("%+v", r)
 		}
 		wantRow(t, "copy", s.stored(t, oldCopyKey(1)), oldOrder(1))

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -42,7 +43,7 @@ type version struct {
 
 // open starts a process of the version.
 func (s *schedule) open(p *harness.Process, v version) *world {
-	service := harness.Must(p.Tables(true, 1))(s.TB)
+	service := assert.Must(p.Tables(true, 1))(s.TB)
 	w := &world{people: service.NewClient("people"), badges: service.NewClient("badges"), queue: s.queue}
 	all := views(s.TB, w.badges)
 	opts := &patterns.StoreOptions[person]{Views: all, Outbox: s.queue, Expiry: 10 * time.Minute, Grace: s.grace}
@@ -167,7 +168,7 @@ func (s *schedule) check(what string, v version) {
 			if !strings.Contains(listing, name+":") {
 				continue
 			}
-			for _, d := range harness.Must(view.Rows(p))(s.TB) {
+			for _, d := range assert.Must(view.Rows(p))(s.TB) {
 				want[fmt.Sprint(name, d.Key(), p.key())] = true
 			}
 		}
@@ -224,9 +225,9 @@ func (b inBubble) Context() context.Context { return b.ctx }
 func schedules(t *testing.T, modes []string, number int, run func(ctx context.Context, mode string, s *schedule)) {
 	harness.Schedules(t, modes, number, func(ctx context.Context, mode string, hs *harness.Schedule) {
 		s := &schedule{Schedule: hs, TB: inBubble{t, ctx}, queue: new(countedQueue), added: hs.IntN(3)}
-		service := harness.Must(s.Reliable().Tables(true, 1))(t)
+		service := assert.Must(s.Reliable().Tables(true, 1))(t)
 		for _, name := range []string{"people", "badges"} {
-			harness.Must(service.CreateTable(ctx, name, nil))(t)
+			assert.Must(service.CreateTable(ctx, name, nil))(t)
 		}
 		s.DrawFaults(5 * time.Minute)
 		run(ctx, mode, s)
@@ -249,8 +250,8 @@ func TestTheProcedureAddsAndRemovesAViewWhileTwoVersionsWrite(t *testing.T) {
 		s.finish(ctx, full)
 		s.state(ctx, full, patterns.ViewReady)
 		listed := s.open(s.Reliable(), full)
-		harness.Must(reindex.Backfill(ctx, listed.Store, "email", nil))(s.TB) // the other views, of persons that nothing has changed
-		harness.Must(reindex.Backfill(ctx, listed.Store, "badge", nil))(s.TB)
+		assert.Must(reindex.Backfill(ctx, listed.Store, "email", nil))(s.TB) // the other views, of persons that nothing has changed
+		assert.Must(reindex.Backfill(ctx, listed.Store, "badge", nil))(s.TB)
 		s.check("the view is added", full)
 
 		if mode == "building first" {

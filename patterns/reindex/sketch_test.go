@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"pgregory.net/rapid"
 )
 
@@ -54,9 +55,7 @@ func TestASketchDecodesExactlyTheDifference(t *testing.T) {
 
 		var sum sketch
 		b, _ := json.Marshal(parts[0])
-		if err := json.Unmarshal(b, &sum); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, json.Unmarshal(b, &sum))
 		for _, p := range parts[1:] {
 			sum.merge(p)
 		}
@@ -79,9 +78,7 @@ func TestASketchDecodesExactlyTheDifference(t *testing.T) {
 		}
 		slices.Sort(got)
 		slices.Sort(want)
-		if !slices.Equal(got, want) {
-			t.Errorf("decoded %q, want %q", got, want)
-		}
+		assert.EqualSlices(t, got, want, "decoded")
 	})
 }
 
@@ -116,9 +113,7 @@ func FuzzCursor(f *testing.F) {
 			return
 		}
 		again, _ := json.Marshal(s)
-		if err := json.Unmarshal(again, &s); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, json.Unmarshal(again, &s))
 		s.Sketch.decode()
 	})
 }

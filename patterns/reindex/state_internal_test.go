@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -23,10 +24,7 @@ func FuzzState(f *testing.F) {
 	tables := account.Tables()
 	names := secondaryindex.Intra("names", func(r *resident) (string, bool) { return r.Name, true }, nil)
 	badges := secondaryindex.Inter("badges", tables.NewClient("Badges"), func(r *resident) (string, bool) { return r.Badge, true }, nil)
-	table, err := patterns.NewTable[resident](tables.NewClient("Residents"), nil)
-	if err != nil {
-		f.Fatal(err)
-	}
+	table := assert.Must(patterns.NewTable[resident](tables.NewClient("Residents"), nil))(f)
 	store, err := patterns.NewStore(table, &patterns.StoreOptions[resident]{Views: []patterns.View[resident]{names, badges}, Outbox: noQueue{}})
 	if err == nil {
 		err = store.Create(f.Context())
@@ -39,9 +37,7 @@ func FuzzState(f *testing.F) {
 	if err == nil { // a difference
 		_, err = tables.NewClient("Badges").AddEntity(f.Context(), []byte(`{"PartitionKey":"badges_z","RowKey":"q_2","azp_pk":"q","azp_rk":"2","azp_view":"badges"}`), nil)
 	}
-	if err != nil {
-		f.Fatal(err)
-	}
+	assert.NoError(f, err)
 	// The states after each save of a run are those that are changed. All of them are accepted.
 	for _, err := range Verify(f.Context(), store, &Options{Differences: 64, Checkpoint: func(save func() ([]byte, error)) error {
 		text, err := save()
@@ -55,9 +51,7 @@ func FuzzState(f *testing.F) {
 		f.Add(text)
 		return err
 	}}) {
-		if err != nil {
-			f.Fatal(err)
-		}
+		assert.NoError(f, err)
 	}
 	f.Add([]byte(`{"Of":""}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -72,14 +66,9 @@ func FuzzState(f *testing.F) {
 			}
 			return
 		}
-		printed, err := json.Marshal(r.state)
-		if err != nil {
-			t.Fatal(err)
-		}
+		printed := assert.Must(json.Marshal(r.state))(t)
 		var again state
-		if err := json.Unmarshal(printed, &again); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, json.Unmarshal(printed, &again))
 		if twice, _ := json.Marshal(again); !reflect.DeepEqual(twice, printed) {
 			t.Errorf("%s is printed as %s", printed, twice)
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -318,9 +319,9 @@ func nastyTable() *handTable {
 
 func (h *handTable) store(t *testing.T, acct *storagetest.Account) *aztables.Client {
 	client := acct.Tables().NewClient(h.name)
-	harness.Must(client.CreateTable(t.Context(), nil))(t)
+	assert.Must(client.CreateTable(t.Context(), nil))(t)
 	for k, properties := range h.rows {
-		harness.Must(client.AddEntity(t.Context(), body(k, properties), nil))(t)
+		assert.Must(client.AddEntity(t.Context(), body(k, properties), nil))(t)
 	}
 	return client
 }
@@ -330,9 +331,9 @@ func raw(t *testing.T, client *aztables.Client) map[keys.Key]map[string]string {
 	rows := map[keys.Key]map[string]string{}
 	for _, text := range harness.Rows(t, client) {
 		var members map[string]json.RawMessage
-		harness.NoError(t, json.Unmarshal(text, &members))
+		assert.NoError(t, json.Unmarshal(text, &members))
 		var k keys.Key
-		harness.NoError(t, errors.Join(json.Unmarshal(members["PartitionKey"], &k.Partition), json.Unmarshal(members["RowKey"], &k.Row)))
+		assert.NoError(t, errors.Join(json.Unmarshal(members["PartitionKey"], &k.Partition), json.Unmarshal(members["RowKey"], &k.Row)))
 		rows[k] = map[string]string{}
 		for name, value := range members {
 			if !strings.HasPrefix(name, "azp_") && !strings.HasPrefix(name, "odata.") && !strings.HasPrefix(name, "Timestamp") {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -17,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -75,25 +75,25 @@ func (h *handTable) program(r *reindex.SurveyReport) string {
 // buildPrograms generates the packages in one module and returns the program that uses them.
 func buildPrograms(t *testing.T, tables []*handTable, reports []*reindex.SurveyReport) string {
 	dir := t.TempDir()
-	root := harness.Must(filepath.Abs("../.."))(t)
-	mod := string(harness.Must(os.ReadFile(filepath.Join(root, "go.mod")))(t))
+	root := assert.Must(filepath.Abs("../.."))(t)
+	mod := string(assert.Must(os.ReadFile(filepath.Join(root, "go.mod")))(t))
 	mod = strings.Replace(mod, "module github.com/azpatterns/azpatterns", "module surveyed", 1) +
 		"\nrequire github.com/azpatterns/azpatterns v0.0.0\nreplace github.com/azpatterns/azpatterns => " + root + "\n"
 	write := func(name string, text []byte) {
-		harness.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
-		harness.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
+		assert.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700))
+		assert.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o600))
 	}
 	write("go.mod", []byte(mod))
-	write("go.sum", harness.Must(os.ReadFile(filepath.Join(root, "go.sum")))(t))
+	write("go.sum", assert.Must(os.ReadFile(filepath.Join(root, "go.sum")))(t))
 	var imports, calls strings.Builder
 	for i, h := range tables {
 		var source bytes.Buffer
-		harness.NoError(t, reports[i].WriteGo(&source, h.name))
+		assert.NoError(t, reports[i].WriteGo(&source, h.name))
 		write(h.name+"/tables.go", source.Bytes())
 		fmt.Fprintf(&imports, "\t%q\n", "surveyed/"+h.name)
 		fmt.Fprintf(&calls, "\tclient, entities = begin(%q)\n%s", h.name, h.program(reports[i]))
 	}
-	main := string(harness.Must(os.ReadFile("testdata/surveyed.txt"))(t))
+	main := string(assert.Must(os.ReadFile("testdata/surveyed.txt"))(t))
 	main = strings.Replace(main, "// imports\n", imports.String(), 1)
 	main = strings.Replace(main, "// calls\n", calls.String(), 1)
 	write("main.go", []byte(main))
@@ -113,7 +113,7 @@ func TestTheProgramOfASurveyChangesOnePropertyAndNothingElse(t *testing.T) {
 	t.Parallel() // with the schedules
 	seed := uint64(time.Now().UnixNano())
 	if text := os.Getenv("AZPATTERNS_SURVEY_SEED"); text != "" {
-		seed = harness.Must(strconv.ParseUint(text, 10, 64))(t)
+		seed = assert.Must(strconv.ParseUint(text, 10, 64))(t)
 	}
 	t.Logf("AZPATTERNS_SURVEY_SEED=%d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
@@ -128,7 +128,7 @@ func TestTheProgramOfASurveyChangesOnePropertyAndNothingElse(t *testing.T) {
 	all := map[string]map[string][]keys.Key{}
 	tables = slices.DeleteFunc(tables, func(h *handTable) bool {
 		client := h.store(t, acct)
-		report := harness.Must(reindex.Survey(t.Context(), client, nil))(t)
+		report := assert.Must(reindex.Survey(t.Context(), client, nil))(t)
 		if got := kindsOf(report); got != h.want {
 			t.Errorf("%s: the kinds are %s, want %s", h.name, got, h.want)
 			return true
@@ -136,9 +136,9 @@ func TestTheProgramOfASurveyChangesOnePropertyAndNothingElse(t *testing.T) {
 		reports, before[h], all[h.name] = append(reports, report), raw(t, client), h.entities
 		return false
 	})
-	server := harness.Must(acct.Serve())(t)
+	server := assert.Must(acct.Serve())(t)
 	program := exec.Command(buildPrograms(t, tables, reports))
-	program.Stdin = bytes.NewReader(harness.Must(json.Marshal(all))(t))
+	program.Stdin = bytes.NewReader(assert.Must(json.Marshal(all))(t))
 	program.Env = append(os.Environ(), "AZURE_STORAGE_CONNECTION_STRING="+server.ConnectionString())
 	if output, err := program.CombinedOutput(); err != nil || len(output) > 0 {
 		t.Errorf("%v\n%.5000s", err, output)
@@ -151,7 +151,7 @@ func TestTheProgramOfASurveyChangesOnePropertyAndNothingElse(t *testing.T) {
 func (h *handTable) check(t *testing.T, before, after map[keys.Key]map[string]string) {
 	for k, old := range before {
 		if name := h.touched[k]; name != "" {
-			n := harness.Must(strconv.Atoi(old[name]))(t)
+			n := assert.Must(strconv.Atoi(old[name]))(t)
 			old[name] = strconv.Itoa(n + 1)
 		}
 		if !maps.Equal(after[k], old) {
@@ -181,16 +181,16 @@ func TestSurveyReportsKeysAndProperties(t *testing.T) {
 			if i == 0 {
 				p = map[string]string{"Whole:Double": "0.5", "At": `"2026-03-01T00:00:00Z"`, "Doc": `"[]"`, "Big": `"1"`, "Both": "1", "azp_views": `"x"`}
 			}
-			harness.Must(client.AddEntity(t.Context(), body(k, p), nil))(t)
+			assert.Must(client.AddEntity(t.Context(), body(k, p), nil))(t)
 		}
-		harness.Must(client.AddEntity(t.Context(), body(keys.Key{Partition: "Sales", Row: "~azp_x"}, nil), nil))(t)
+		assert.Must(client.AddEntity(t.Context(), body(keys.Key{Partition: "Sales", Row: "~azp_x"}, nil), nil))(t)
 		b.ResetRequests()
-		r := harness.Must(reindex.Survey(t.Context(), client, nil))(t)
+		r := assert.Must(reindex.Survey(t.Context(), client, nil))(t)
 		b.WantRequestCount(t, 1)
 		if r.Rows != 5 || r.Managed != 1 || r.Requests != 1 || r.Sample || len(r.Kinds) != 1 {
 			t.Fatalf("%+v", r)
 		}
-		got := harness.Must(json.Marshal(r.Kinds[0]))(t)
+		got := assert.Must(json.Marshal(r.Kinds[0]))(t)
 		want := `{"Name":"Id","Pattern":"","Of":"","Rows":4,"Partition":{"Prefix":"","Form":"text","Width":5,"Constant":"Sales","Distinct":1},` +
 			`"Row":{"Prefix":"id_","Form":"digits","Width":4,"Constant":"","Distinct":4},"Discriminator":"","Value":"","Properties":[` +
 			`{"Name":"At","Missing":0,"Types":{"Edm.String":4},"Forms":{"time":4,"zoned time":3},"Go":"At time.Time ` + "`table:\\\",string\\\"`" + `"},` +
@@ -199,15 +199,13 @@ func TestSurveyReportsKeysAndProperties(t *testing.T) {
 			`{"Name":"Doc","Missing":0,"Types":{"Edm.String":4},"Forms":{"JSON":4},"Go":"Doc json.RawMessage ` + "`table:\\\",json\\\"`" + `"},` +
 			`{"Name":"Name","Missing":1,"Types":{"Edm.String":3},"Forms":{},"Go":"Name string ` + "`table:\\\",omitempty\\\"`" + `"},` +
 			`{"Name":"Whole","Missing":0,"Types":{"Edm.Double":1,"Edm.Int32":3},"Forms":{},"Go":"Whole float64"}],"Others":0}`
-		if string(got) != want {
-			t.Errorf("got  %s\nwant %s", got, want)
-		}
+		assert.Equal(t, string(got), want, "got", got)
 		for key, form := range map[string]string{"2516350751999999999": "ticks", "2516350751999999999_8f3a": "ticks_text", "20140731": "date", "2014073118": "date",
 			"2014-07-31T15:04:05Z": "date", "0B4F6D1E-8a35-4c8e-9f0d-000000000001": "GUID", "jonesj@contoso.com": "mail", "000123_2012": "digits_digits", "": "empty", "Jones": "text",
 			"20149931": "digits"} {
 			client := b.Table(t)
-			harness.Must(client.AddEntity(t.Context(), body(keys.Key{Row: key}, nil), nil))(t)
-			if k := harness.Must(reindex.Survey(t.Context(), client, nil))(t).Kinds[0]; k.Row.Form != form || k.Row.Width != len(key) || k.Row.Constant != key || k.Partition.Form != "empty" {
+			assert.Must(client.AddEntity(t.Context(), body(keys.Key{Row: key}, nil), nil))(t)
+			if k := assert.Must(reindex.Survey(t.Context(), client, nil))(t).Kinds[0]; k.Row.Form != form || k.Row.Width != len(key) || k.Row.Constant != key || k.Partition.Form != "empty" {
 				t.Errorf("%q: %+v", key, k)
 			}
 		}
@@ -218,8 +216,8 @@ func TestSurveyReportsKeysAndProperties(t *testing.T) {
 // kinds and properties than a survey distinguishes.
 func TestASurveyIsBounded(t *testing.T) {
 	client := storagetest.New(t).TablesWith(harness.Accelerated()).NewClient("Large")
-	harness.Must(client.CreateTable(t.Context(), nil))(t)
-	table := harness.Must(patterns.NewTable(client, &patterns.TableOptions[map[string]any]{Keyless: true}))(t)
+	assert.Must(client.CreateTable(t.Context(), nil))(t)
+	table := assert.Must(patterns.NewTable(client, &patterns.TableOptions[map[string]any]{Keyless: true}))(t)
 	const n = 6000
 	_, err := table.Bulk(t.Context(), func(yield func(patterns.Op[map[string]any]) bool) {
 		for i := range n {
@@ -229,8 +227,8 @@ func TestASurveyIsBounded(t *testing.T) {
 			}
 		}
 	}, nil)
-	harness.NoError(t, err)
-	r := harness.Must(reindex.Survey(t.Context(), client, &reindex.SurveyOptions{Parallel: 1}))(t)
+	assert.NoError(t, err)
+	r := assert.Must(reindex.Survey(t.Context(), client, &reindex.SurveyOptions{Parallel: 1}))(t)
 	properties, others, rows := 0, 0, 0
 	for _, k := range r.Kinds {
 		rows, others = rows+k.Rows, others+k.Others
@@ -242,27 +240,21 @@ func TestASurveyIsBounded(t *testing.T) {
 	if r.Rows != n || rows != n || r.Requests != 6 || r.Sample || len(r.Kinds) > 256 || properties > 4096 || others != 2*n {
 		t.Errorf("%d rows, %d in %d kinds, %d requests, %d properties, %d values", r.Rows, rows, len(r.Kinds), r.Requests, properties, others)
 	}
-	harness.NoError(t, r.WriteGo(new(bytes.Buffer), ""))
+	assert.NoError(t, r.WriteGo(new(bytes.Buffer), ""))
 	for rows, requests := range map[int]int{1: 2, 50: 2, 51: 3, 1600: 17, n: 16, n + 1: 16} { // the next page was requested
-		r := harness.Must(reindex.Survey(t.Context(), client, &reindex.SurveyOptions{Rows: rows, Parallel: 1}))(t)
+		r := assert.Must(reindex.Survey(t.Context(), client, &reindex.SurveyOptions{Rows: rows, Parallel: 1}))(t)
 		if r.Rows != min(rows, n) || r.Sample != (rows < n) || r.Requests != requests {
 			t.Errorf("a sample of %d: %d rows, %v, %d requests", rows, r.Rows, r.Sample, r.Requests)
 		}
 	}
 	// The ranges are read concurrently, so that a sample is of several partitions.
-	r = harness.Must(reindex.Survey(t.Context(), client, &reindex.SurveyOptions{Rows: 800}))(t)
+	r = assert.Must(reindex.Survey(t.Context(), client, &reindex.SurveyOptions{Rows: 800}))(t)
 	if r.Rows != 800 || !r.Sample || r.Requests > 16+8*16 {
 		t.Errorf("%d rows, %d requests", r.Rows, r.Requests)
 	}
 	for _, o := range []reindex.SurveyOptions{{Rows: -1}, {Parallel: -1}} {
-		if _, err := reindex.Survey(t.Context(), client, &o); !errors.Is(err, patterns.ErrBadOption) {
-			t.Errorf("%+v: %v", o, err)
-		}
+		assert.WantError(t, assert.ErrorOf(reindex.Survey(t.Context(), client, &o)), patterns.ErrBadOption, o)
 	}
-	if err := r.WriteGo(new(bytes.Buffer), "a b"); !errors.Is(err, patterns.ErrBadOption) {
-		t.Error(err)
-	}
-	if _, err := reindex.Survey(t.Context(), storagetest.New(t).Tables().NewClient("Missing"), nil); !errors.Is(err, patterns.ErrTableNotFound) {
-		t.Error(err)
-	}
+	assert.WantError(t, r.WriteGo(new(bytes.Buffer), "a b"), patterns.ErrBadOption)
+	assert.WantError(t, assert.ErrorOf(reindex.Survey(t.Context(), storagetest.New(t).Tables().NewClient("Missing"), nil)), patterns.ErrTableNotFound)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
@@ -16,20 +17,18 @@ func TestCorrectCopiesWithoutMarksTakeOnePassAndNoOtherRequest(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := newShop(t, b, 600, false)
 		b.ResetRequests()
-		report := harness.Must(reindex.Repair(t.Context(), s.Store, &reindex.Options{Differences: 100}))(t)
+		report := assert.Must(reindex.Repair(t.Context(), s.Store, &reindex.Options{Differences: 100}))(t)
 		if report.Missing+report.Wrong+report.Orphan+report.Duplicate+report.Failed+report.Undecided > 0 || report.Passes != 1 || report.Primaries != 600 {
 			t.Errorf("%+v", report)
 		}
 		b.WantRequestCount(t, 2) // 1200 rows
 		strict := &reindex.Options{Strict: true}
-		if n := len(harness.All(t, reindex.Verify(t.Context(), s.Store, strict))); n != 600 {
-			t.Errorf("strict: %d findings, want 600", n)
-		}
-		report = harness.Must(reindex.Backfill(t.Context(), s.Store, "customer", nil))(t)
+		assert.Equal(t, len(assert.All(t, reindex.Verify(t.Context(), s.Store, strict))), 600, "strict", "findings, want 600")
+		report = assert.Must(reindex.Backfill(t.Context(), s.Store, "customer", nil))(t)
 		if report.Filled != 600 || report.Missing+report.Wrong+report.Duplicate > 0 {
 			t.Errorf("backfill: %+v", report)
 		}
-		if all := harness.All(t, reindex.Verify(t.Context(), s.Store, strict)); len(all) > 0 {
+		if all := assert.All(t, reindex.Verify(t.Context(), s.Store, strict)); len(all) > 0 {
 			t.Errorf("strict, after a backfill: %v", all)
 		}
 	})
@@ -47,7 +46,7 @@ func TestCorrectSlimCopiesWithAFurtherPropertyTakeOnePassAndNoOtherRequest(t *te
 			}
 			plant(t, s.client, rows)
 			b.ResetRequests()
-			report := harness.Must(reindex.Repair(t.Context(), s.Store, &reindex.Options{Differences: 100}))(t)
+			report := assert.Must(reindex.Repair(t.Context(), s.Store, &reindex.Options{Differences: 100}))(t)
 			if report.Missing+report.Wrong+report.Orphan+report.Duplicate+report.Failed+report.Undecided > 0 || report.Passes != 1 {
 				t.Errorf("plain %v: %+v", plain, report)
 			}
@@ -63,14 +62,14 @@ func found(f reindex.Finding) string { return fmt.Sprint(f.Kind, " ", f.Row, " o
 // so many of each that a sketch holds them or not. It returns the findings, sorted.
 func (s *shop) mixed(t testing.TB, rnd *rand.Rand, n int) (want []string) {
 	t.Helper()
-	harness.Must(s.Insert(t.Context(), &order{PartitionKey: "shop00", RowKey: "id_x", ID: "x", Customer: "x"}))(t)
+	assert.Must(s.Insert(t.Context(), &order{PartitionKey: "shop00", RowKey: "id_x", ID: "x", Customer: "x"}))(t)
 	var first row
 	for _, r := range (&world{}).rows(t, s.client) {
 		if r["azp_views"] != nil {
 			first = r
 		}
 	}
-	harness.NoError(t, s.Delete(t.Context(), keys.Key{Partition: "shop00", Row: "id_x"}))
+	assert.NoError(t, s.Delete(t.Context(), keys.Key{Partition: "shop00", Row: "id_x"}))
 	var usual, listed, damaged = rnd.IntN(7), rnd.IntN(101), []int{0, 2, 30}[rnd.IntN(3)]
 	var rows []row
 	for i := range n {
@@ -127,21 +126,19 @@ func TestVerifyFindsTheSameAmongCopiesWithAndWithoutMarksHoweverManyThereAre(t *
 			s := newShop(t, b, 0, false)
 			want := s.mixed(t, rnd, n)
 			o := reindex.Options{Differences: 1 + rnd.IntN(2*n), Segments: 3}
-			shared := harness.Must(reindex.NewRuns(s.Store, b.Table(t), nil))(t)
-			harness.NoError(t, shared.Verify(t.Context(), "run", &o))
-			if status := harness.Must(shared.Status(t.Context(), "run"))(t); status.Stage != "complete" {
+			shared := assert.Must(reindex.NewRuns(s.Store, b.Table(t), nil))(t)
+			assert.NoError(t, shared.Verify(t.Context(), "run", &o))
+			if status := assert.Must(shared.Status(t.Context(), "run"))(t); status.Stage != "complete" {
 				t.Errorf("seed %d: without a queue Verify returned before the end: %v", seed, status)
 			}
 			for kind, all := range map[string]iter.Seq2[reindex.Finding, error]{"alone": reindex.Verify(t.Context(), s.Store, &o), "shared": shared.Findings(t.Context(), "run")} {
 				var got []string
 				for f, err := range all {
-					harness.NoError(t, err)
+					assert.NoError(t, err)
 					got = append(got, found(f))
 				}
 				slices.Sort(got)
-				if !slices.Equal(got, want) {
-					t.Errorf("%s, seed %d, %d primaries:\n have %v\n want %v", kind, seed, n, got, want)
-				}
+				assert.EqualSlices(t, got, want, kind, "seed", seed, n, "primaries:\n have")
 			}
 		}
 	})
@@ -156,13 +153,13 @@ func TestMissingRowsAmongManyWithoutMarksTakeOneMorePass(t *testing.T) {
 			var want []keys.Key
 			for _, i := range []int{3, 11, 17} {
 				k := oldCopyKey(i)
-				harness.Must(s.client.DeleteEntity(t.Context(), k.Partition, k.Row, nil))(t)
+				assert.Must(s.client.DeleteEntity(t.Context(), k.Partition, k.Row, nil))(t)
 				want = append(want, k)
 			}
 			var report reindex.Report
 			var got []keys.Key
 			for f, err := range reindex.Verify(t.Context(), s.Store, &reindex.Options{Differences: c.differences, Progress: func(r reindex.Report) { report = r }}) {
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				got = append(got, f.Row)
 			}
 			slices.SortFunc(got, keys.Key.Compare)

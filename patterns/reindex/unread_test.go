@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
@@ -20,7 +21,7 @@ func TestVerifyEndsWithAnErrorIfEntitiesCannotBeRead(t *testing.T) {
 			plant(t, s.client, []row{at(oldKey(i), r)})
 		}
 		for _, i := range []int{0, 7} {
-			harness.Must(s.client.DeleteEntity(t.Context(), oldCopyKey(i).Partition, oldCopyKey(i).Row, nil))(t)
+			assert.Must(s.client.DeleteEntity(t.Context(), oldCopyKey(i).Partition, oldCopyKey(i).Row, nil))(t)
 		}
 		for _, resumed := range []bool{false, true} {
 			var last reindex.Report
@@ -59,11 +60,11 @@ func TestVerifyEndsWithAnErrorIfEntitiesCannotBeRead(t *testing.T) {
 		}
 		// A loop that ends before gets no error.
 		for f, err := range reindex.Verify(t.Context(), s.Store, nil) {
-			if harness.NoError(t, err); f.Kind == reindex.Missing {
+			if assert.NoError(t, err); f.Kind == reindex.Missing {
 				break
 			}
 		}
-		report := harness.Must(reindex.Repair(t.Context(), s.Store, nil))(t)
+		report := assert.Must(reindex.Repair(t.Context(), s.Store, nil))(t)
 		if report.Failed != 3 || len(report.Failures) != 3 || report.Repaired != 1 {
 			t.Errorf("repair: %+v", report)
 		}

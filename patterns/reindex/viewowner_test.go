@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
@@ -31,9 +31,7 @@ func wantRefused(t *testing.T, what string, err error) {
 		t.Fatalf("%s: %v", what, err)
 	}
 	for _, name := range []string{"Employees", "Contractors", "Index"} {
-		if !strings.Contains(err.Error(), name) {
-			t.Errorf("%s: %v does not name the table %s", what, err, name)
-		}
+		assert.Contains(t, err.Error(), name, what, err, "does not name the table")
 	}
 }
 
@@ -45,36 +43,32 @@ func TestASecondStoreWithTheSameViewNameIsRefused(t *testing.T) {
 		tables := b.Service(t)
 		index := tables.NewClient("Index")
 		first := emailStore(t, tables.NewClient("Employees"), index)
-		harness.NoError(t, first.Create(t.Context()))
-		harness.Must(first.Put(t.Context(), personOf(1)))(t)
+		assert.NoError(t, first.Create(t.Context()))
+		assert.Must(first.Put(t.Context(), personOf(1)))(t)
 		reserved := `{"PartitionKey":"email_dept0000","RowKey":"p000002@contoso.com","azp_pk":"dept0000","azp_rk":"id_000002","azp_view":"email","azp_op":"LOST","azp_state":"reserved"}`
-		harness.Must(index.AddEntity(t.Context(), []byte(reserved), nil))(t)
+		assert.Must(index.AddEntity(t.Context(), []byte(reserved), nil))(t)
 		time.Sleep(time.Hour)
 		before := harness.Rows(t, index)
 
 		second := emailStore(t, tables.NewClient("Contractors"), index)
 		wantRefused(t, "create", second.Create(t.Context()))
 		for what, call := range map[string]func() error{
-			"sweep":    func() error { return harness.ErrorOf(second.Sweep(t.Context(), nil)) },
-			"dry run":  func() error { return harness.ErrorOf(second.Sweep(t.Context(), &patterns.SweepOptions{DryRun: true})) },
-			"repair":   func() error { return harness.ErrorOf(reindex.Repair(t.Context(), second, nil)) },
-			"backfill": func() error { return harness.ErrorOf(reindex.Backfill(t.Context(), second, "email", nil)) },
-			"verify":   func() error { return harness.Failure(t, reindex.Verify(t.Context(), second, nil)) },
+			"sweep":    func() error { return assert.ErrorOf(second.Sweep(t.Context(), nil)) },
+			"dry run":  func() error { return assert.ErrorOf(second.Sweep(t.Context(), &patterns.SweepOptions{DryRun: true})) },
+			"repair":   func() error { return assert.ErrorOf(reindex.Repair(t.Context(), second, nil)) },
+			"backfill": func() error { return assert.ErrorOf(reindex.Backfill(t.Context(), second, "email", nil)) },
+			"verify":   func() error { return assert.Failure(t, reindex.Verify(t.Context(), second, nil)) },
 		} {
 			wantRefused(t, what, call())
 		}
-		if after := harness.Rows(t, index); len(after) != len(before) {
-			t.Errorf("%d rows, there were %d", len(after), len(before))
-		}
-		states := harness.Must(second.ViewStates(t.Context()))(t)
-		if states[0].State != "" {
-			t.Errorf("a refused backfill has recorded the state %q", states[0].State)
-		}
-		harness.Must(first.Put(t.Context(), personOf(1)))(t)
+		assert.Equal(t, len(harness.Rows(t, index)), len(before), "rows, there were")
+		states := assert.Must(second.ViewStates(t.Context()))(t)
+		assert.Equal(t, states[0].State, "", "a refused backfill has recorded the state")
+		assert.Must(first.Put(t.Context(), personOf(1)))(t)
 
 		// An operator moves the view to the second Store.
-		harness.Must(index.DeleteEntity(t.Context(), "~azp", "~azp_owner_email", nil))(t)
-		harness.NoError(t, second.Create(t.Context()))
+		assert.Must(index.DeleteEntity(t.Context(), "~azp", "~azp_owner_email", nil))(t)
+		assert.NoError(t, second.Create(t.Context()))
 		wantRefused(t, "the former owner", emailStore(t, tables.NewClient("Employees"), index).Create(t.Context()))
 	})
 }
@@ -90,25 +84,23 @@ func TestTheOwnerOfAViewIsRecordedOnce(t *testing.T) {
 			go func() { errs <- s.Create(t.Context()) }()
 		}
 		for range 4 {
-			harness.NoError(t, <-errs)
+			assert.NoError(t, <-errs)
 		}
 		b.ClearFaults()
-		if rows := harness.Rows(t, index); len(rows) != 1 {
-			t.Errorf("%d rows", len(rows))
-		}
+		assert.Equal(t, len(harness.Rows(t, index)), 1, "rows")
 		s := emailStore(t, primaries, index)
 		b.ResetRequests()
-		harness.Must(s.Sweep(t.Context(), nil))(t)
+		assert.Must(s.Sweep(t.Context(), nil))(t)
 		b.WantRequests(t, map[string]int{"Table.Query": 3, "Table.Get": 1})
-		harness.Must(s.Within("p").Sweep(t.Context(), nil))(t)
+		assert.Must(s.Within("p").Sweep(t.Context(), nil))(t)
 		b.WantRequests(t, map[string]int{"Table.Query": 2})
-		harness.NoError(t, s.Create(t.Context()))
+		assert.NoError(t, s.Create(t.Context()))
 		b.WantRequests(t, map[string]int{"Table.CreateTable": 2})
 
 		local := harness.NewStore[person](t, b.Table(t), nil)
 		b.ResetRequests()
-		harness.NoError(t, local.Create(t.Context()))
-		harness.Must(local.Sweep(t.Context(), nil))(t)
+		assert.NoError(t, local.Create(t.Context()))
+		assert.Must(local.Sweep(t.Context(), nil))(t)
 		b.WantRequests(t, map[string]int{"Table.CreateTable": 1, "Table.Query": 1})
 	})
 }
@@ -118,15 +110,11 @@ func TestAReadOnlyRunRecordsNoOwner(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		index := b.Table(t)
 		s := emailStore(t, b.Table(t), index)
-		harness.Must(s.Sweep(t.Context(), &patterns.SweepOptions{DryRun: true}))(t)
-		harness.All(t, reindex.Verify(t.Context(), s, nil))
-		if rows := harness.Rows(t, index); len(rows) != 0 {
-			t.Errorf("%d rows", len(rows))
-		}
-		harness.Must(s.Sweep(t.Context(), nil))(t)
-		if rows := harness.Rows(t, index); len(rows) != 1 {
-			t.Errorf("%d rows", len(rows))
-		}
+		assert.Must(s.Sweep(t.Context(), &patterns.SweepOptions{DryRun: true}))(t)
+		assert.All(t, reindex.Verify(t.Context(), s, nil))
+		assert.Equal(t, len(harness.Rows(t, index)), 0, "rows")
+		assert.Must(s.Sweep(t.Context(), nil))(t)
+		assert.Equal(t, len(harness.Rows(t, index)), 1, "rows")
 	})
 }
 
@@ -136,7 +124,7 @@ func TestTheRequestsForOwnersAreCounted(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		tables := b.Service(t)
 		for _, name := range []string{"Employees", "Index"} {
-			harness.Must(tables.NewClient(name).CreateTable(t.Context(), nil))(t)
+			assert.Must(tables.NewClient(name).CreateTable(t.Context(), nil))(t)
 		}
 		open := func() *patterns.Store[person] {
 			return emailStore(t, tables.NewClient("Employees"), tables.NewClient("Index"))
@@ -144,7 +132,7 @@ func TestTheRequestsForOwnersAreCounted(t *testing.T) {
 		want := func(what string, owners int, run func() (reindex.Report, error)) {
 			t.Helper()
 			b.ResetRequests()
-			r := harness.Must(run())(t)
+			r := assert.Must(run())(t)
 			if sent := len(b.Requests()); r.Requests.Owners != owners || r.Requests.Total() != sent {
 				t.Errorf("%s: %d requests, reported %+v, want %d for the owners", what, sent, r.Requests, owners)
 			}
@@ -158,7 +146,7 @@ func TestTheRequestsForOwnersAreCounted(t *testing.T) {
 		}
 		s := open()
 		want("no owner", 2+1, verify(s)) // the scan of the second table begins with a second look
-		harness.NoError(t, open().Create(t.Context()))
+		assert.NoError(t, open().Create(t.Context()))
 		s = open()
 		want("an owner", 2, verify(s))
 		want("known", 0, verify(s))
@@ -177,13 +165,11 @@ func TestTheOwnerIsRecordedWhereverCreateIsKilled(t *testing.T) {
 	storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
 		return open(t, acct, "Employees").Create(ctx)
 	}, func(t *testing.T, acct *storagetest.Account) {
-		harness.NoError(t, open(t, acct, "Employees").Create(t.Context()))
+		assert.NoError(t, open(t, acct, "Employees").Create(t.Context()))
 		time.Sleep(2 * time.Minute) // a late request arrives
-		harness.NoError(t, open(t, acct, "Employees").Create(t.Context()))
+		assert.NoError(t, open(t, acct, "Employees").Create(t.Context()))
 		wantRefused(t, "another table", open(t, acct, "Contractors").Create(t.Context()))
-		if rows := harness.Rows(t, acct.Tables().NewClient("Index")); len(rows) != 1 {
-			t.Errorf("%d rows", len(rows))
-		}
+		assert.Equal(t, len(harness.Rows(t, acct.Tables().NewClient("Index"))), 1, "rows")
 	})
 }
 
@@ -203,6 +189,6 @@ func TestOneOfTwoStoresOwnsAViewWhereverOneIsKilled(t *testing.T) {
 			t.Fatalf("%v, %v", first, second)
 		}
 		wantRefused(t, "the other one", cmp.Or(first, second))
-		harness.WantError(t, open(t, acct, map[bool]string{true: "Contractors", false: "Employees"}[first == nil]).Create(t.Context()), patterns.ErrBadView)
+		assert.WantError(t, open(t, acct, map[bool]string{true: "Contractors", false: "Employees"}[first == nil]).Create(t.Context()), patterns.ErrBadView)
 	})
 }

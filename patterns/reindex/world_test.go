@@ -15,6 +15,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -62,13 +63,13 @@ type world struct {
 func newWorld(t testing.TB, b *harness.Backend) *world {
 	w := &world{people: b.Table(t), badges: b.Table(t), queue: new(countedQueue), b: b}
 	w.Store = w.open(t, views(t, w.badges)...)
-	harness.NoError(t, w.Store.Create(t.Context())) // records that the view in badges is its own
+	assert.NoError(t, w.Store.Create(t.Context())) // records that the view in badges is its own
 	return w
 }
 
 // start returns the world as a process with that transport sees it. The tables exist.
 func start(t testing.TB, p *harness.Process, queue *countedQueue) *world {
-	service := harness.Must(p.Tables(true, 1))(t)
+	service := assert.Must(p.Tables(true, 1))(t)
 	w := &world{people: service.NewClient("people"), badges: service.NewClient("badges"), queue: queue}
 	w.Store = w.open(t, views(t, w.badges)...)
 	return w
@@ -104,9 +105,9 @@ type row = map[string]any
 func (w *world) fill(t testing.TB, n int, derived bool) {
 	t.Helper()
 	_, err := w.Insert(t.Context(), personOf(0))
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	listing, _ := w.rows(t, w.people)[personOf(0).key()]["azp_views"].(string)
-	harness.NoError(t, w.Delete(t.Context(), personOf(0).key()))
+	assert.NoError(t, w.Delete(t.Context(), personOf(0).key()))
 
 	tables := [2][]row{} // people, badges
 	cities := map[keys.Key][]string{}
@@ -120,7 +121,7 @@ func (w *world) fill(t testing.TB, n int, derived bool) {
 		}
 		primary["azp_views"] = listing
 		for j, v := range w.Views() {
-			for _, d := range harness.Must(v.Rows(p))(t) {
+			for _, d := range assert.Must(v.Rows(p))(t) {
 				if d.Kind() == patterns.Members {
 					cities[d.Key()] = append(cities[d.Key()], p.PartitionKey+"/"+p.RowKey)
 					continue
@@ -155,13 +156,13 @@ func plant(t testing.TB, client *aztables.Client, rows []row) {
 	send := func(partition string) {
 		if actions := byPartition[partition]; len(actions) > 0 {
 			_, err := client.SubmitTransaction(t.Context(), actions, nil)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			byPartition[partition] = nil
 		}
 	}
 	for _, r := range rows {
 		body, err := json.Marshal(r)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		partition := r["PartitionKey"].(string)
 		byPartition[partition] = append(byPartition[partition], aztables.TransactionAction{ActionType: aztables.TransactionTypeInsertReplace, Entity: body})
 		if len(byPartition[partition]) == 100 {
@@ -179,7 +180,7 @@ func (w *world) rows(t testing.TB, client *aztables.Client) map[keys.Key]row {
 	all := map[keys.Key]row{}
 	for _, body := range harness.Rows(t, client) {
 		var r row
-		harness.NoError(t, json.Unmarshal(body, &r))
+		assert.NoError(t, json.Unmarshal(body, &r))
 		for name := range r {
 			if strings.HasPrefix(name, "odata.") || strings.HasPrefix(name, "Timestamp") {
 				delete(r, name)
@@ -207,14 +208,14 @@ func size(t testing.TB, usual int) int {
 		return usual
 	}
 	n, err := strconv.Atoi(text)
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	return n
 }
 
 // parse parses the members of a list.
 func parse(t testing.TB, text string) (members []string) {
 	t.Helper()
-	harness.NoError(t, json.Unmarshal([]byte(text), &members))
+	assert.NoError(t, json.Unmarshal([]byte(text), &members))
 	return members
 }
 
@@ -222,6 +223,6 @@ func parse(t testing.TB, text string) (members []string) {
 func format(t testing.TB, members []string) string {
 	t.Helper()
 	text, err := json.Marshal(members)
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	return string(text)
 }

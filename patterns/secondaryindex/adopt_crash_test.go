@@ -2,13 +2,13 @@ package secondaryindex_test
 
 import (
 	"context"
-	"maps"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -73,7 +73,7 @@ func TestTheFirstChangeOfAdoptedRowsMayCrashAnywhere(t *testing.T) {
 						client, store := open(account)
 						for messages.Len() != 0 {
 							time.Sleep(time.Minute)
-							harness.NoError(t, messages.Work(t.Context(), store.Handle))
+							assert.NoError(t, messages.Work(t.Context(), store.Handle))
 						}
 						want := map[string]bool{}
 						item, err := store.Get(t.Context(), primary)
@@ -93,9 +93,7 @@ func TestTheFirstChangeOfAdoptedRowsMayCrashAnywhere(t *testing.T) {
 								t.Errorf("%s has a marker", key)
 							}
 						}
-						if !maps.Equal(got, want) {
-							t.Errorf("got %v, want %v", got, want)
-						}
+						assert.EqualMaps(t, got, want)
 					})
 			})
 		}

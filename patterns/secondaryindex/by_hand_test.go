@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -30,7 +31,7 @@ func (p *program) read(key keys.Key) (row map[string]any, etag azcore.ETag) {
 	if err != nil {
 		return nil, ""
 	}
-	harness.NoError(p.t, json.Unmarshal(resp.Value, &row))
+	assert.NoError(p.t, json.Unmarshal(resp.Value, &row))
 	return row, resp.ETag
 }
 
@@ -136,7 +137,7 @@ func TestAProgramWrittenByHandAndAStoreChangeTheSameEmployees(t *testing.T) {
 			for seed := range uint64(25) {
 				random := rand.New(rand.NewPCG(seed, 12))
 				client := storagetest.New(t).TablesWith(harness.Accelerated()).NewClient("Employees")
-				harness.MayFail(client.CreateTable(t.Context(), nil))
+				assert.MayFail(client.CreateTable(t.Context(), nil))
 				queue := &harness.OutboxQueue{}
 				store := harness.NewStore(t, client, &patterns.StoreOptions[person]{Views: []patterns.View[person]{c.index}, Outbox: queue})
 				byHand := &program{t, client, c.inter}
@@ -187,7 +188,7 @@ func TestAProgramWrittenByHandAndAStoreChangeTheSameEmployees(t *testing.T) {
 					}
 				}
 				for key := range model {
-					harness.NoError(t, store.Repair(t.Context(), key))
+					assert.NoError(t, store.Repair(t.Context(), key))
 				}
 				r := c.index.On(store)
 				partition := byHand.key("").Partition
@@ -195,7 +196,7 @@ func TestAProgramWrittenByHandAndAStoreChangeTheSameEmployees(t *testing.T) {
 					partition = "email_Sales"
 				}
 				for _, err := range r.CheckAll(t.Context(), r.Query(t.Context(), "", secondaryindex.Values{}.In(partition), nil), &secondaryindex.CheckOptions{Repair: true}) {
-					harness.NoError(t, err)
+					assert.NoError(t, err)
 				}
 				copies := 0
 				for key, row := range rowsByHand(t, client) {
@@ -219,9 +220,7 @@ func TestAProgramWrittenByHandAndAStoreChangeTheSameEmployees(t *testing.T) {
 					}
 					copies++
 				}
-				if copies != len(model) {
-					t.Errorf("seed %d: %d copies of %d employees", seed, copies, len(model))
-				}
+				assert.Equal(t, copies, len(model), "seed", seed, "copies of", "employees")
 				if t.Failed() {
 					return
 				}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -42,7 +43,7 @@ func TestARowWithNoneOfTheComparedPropertiesIsNotAdopted(t *testing.T) {
 				before := rowsByHand(t, client)[at]
 				store := harness.NewStore(t, client, &patterns.StoreOptions[member]{Views: []patterns.View[member]{index}, Outbox: &harness.OutboxQueue{}})
 				_, err := store.Update(t.Context(), keys.Key{Partition: "p", Row: "1"}, func(m *member) error { m.Mail = "b"; return nil })
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				if after, exists := rowsByHand(t, client)[at]; exists == c.adopted || exists && !maps.Equal(after, before) {
 					t.Errorf("%s with %q after the value has changed: %v", at, c.properties, after)
 				}

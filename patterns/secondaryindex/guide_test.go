@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -63,7 +64,7 @@ func figure10(t testing.TB, only ...string) *secondaryindex.Index[person] {
 func put(t testing.TB, c *aztables.Client, row string) {
 	t.Helper()
 	_, err := c.UpsertEntity(t.Context(), []byte(row), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace})
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 }
 
 // rowsByHand returns all rows without Timestamp, ETag and the list of views of a primary,
@@ -73,7 +74,7 @@ func rowsByHand(t testing.TB, c *aztables.Client) map[string]map[string]any {
 	rows := map[string]map[string]any{}
 	for _, body := range harness.Rows(t, c) {
 		var row map[string]any
-		harness.NoError(t, json.Unmarshal(body, &row))
+		assert.NoError(t, json.Unmarshal(body, &row))
 		key := row["PartitionKey"].(string) + "/" + row["RowKey"].(string)
 		maps.DeleteFunc(row, func(name string, _ any) bool {
 			return strings.Contains(name, "odata.") || name == "Timestamp" || name == "PartitionKey" || name == "RowKey" || name == "azp_views"
@@ -141,7 +142,7 @@ func TestTheRowsOfTheGuideAreReadChangedAndDeletedInTheirLayout(t *testing.T) {
 				update := func(change func(*person)) {
 					t.Helper()
 					_, err := store.Update(ctx, l.primary, func(p *person) error { change(p); return nil })
-					harness.NoError(t, err)
+					assert.NoError(t, err)
 				}
 				update(func(p *person) { p.Age = 35 })
 				wantRows(t, client, rows(35, "jonesj@contoso.com"))
@@ -155,18 +156,16 @@ func TestTheRowsOfTheGuideAreReadChangedAndDeletedInTheirLayout(t *testing.T) {
 
 				other := item.Value
 				other.RowKey, other.EmailAddress = strings.Replace(other.RowKey, "223", "224", 1), "mary@contoso.com"
-				if _, err := store.Insert(ctx, &other); !errors.Is(err, patterns.ErrExists) {
-					t.Errorf("a second primary with the value: %v", err)
-				}
+				assert.WantError(t, assert.ErrorOf(store.Insert(ctx, &other)), patterns.ErrExists, "a second primary with the value")
 				copyKey := keys.Key{Partition: pk, Row: lead + "mary@contoso.com"}
 				if _, err := store.Update(ctx, copyKey, func(p *person) error { p.Age++; return nil }); !errors.Is(err, patterns.ErrBadKey) {
 					t.Errorf("a copy is not an entity: %v", err)
 				}
-				entries := harness.All(t, r.Query(ctx, "", secondaryindex.Prefix("m").In(pk), nil))
+				entries := assert.All(t, r.Query(ctx, "", secondaryindex.Prefix("m").In(pk), nil))
 				if len(entries) != 1 || entries[0].Primary != l.primary {
 					t.Errorf("got %+v", entries)
 				}
-				harness.NoError(t, store.Delete(ctx, l.primary))
+				assert.NoError(t, store.Delete(ctx, l.primary))
 				wantRows(t, client, map[string]map[string]any{})
 			})
 		})
@@ -231,9 +230,7 @@ func TestAdoptSelectsWhatBecomesOfARowThatDiffers(t *testing.T) {
 						t.Fatalf("the second change: %v", err)
 					}
 					_, err := index.On(store).Get(ctx, l.primary.Partition, email)
-					if (err == nil) != c.taken {
-						t.Errorf("the entry: %v", err)
-					}
+					assert.Equal(t, err == nil, c.taken, "the entry", err)
 					rows := rowsByHand(t, client)
 					got := rows[l.copies+email]
 					if len(rows) != 2 || !c.taken && !maps.Equal(got, before) || c.taken && (got["Age"] != 36.0 || got["Boss"] != nil) {
@@ -242,7 +239,7 @@ func TestAdoptSelectsWhatBecomesOfARowThatDiffers(t *testing.T) {
 					if c.fails {
 						return
 					}
-					harness.NoError(t, store.Delete(ctx, l.primary))
+					assert.NoError(t, store.Delete(ctx, l.primary))
 					if rows := rowsByHand(t, client); len(rows) != map[bool]int{true: 0, false: 1}[c.taken] {
 						t.Errorf("after the delete: %v", rows)
 					}
@@ -261,7 +258,7 @@ func TestTheFirstChangeOfAnEntityWrittenByHandReadsItsCopy(t *testing.T) {
 		for _, requests := range []int{3, 2} { // later changes know what the row contains
 			b.ResetRequests()
 			_, err := store.Update(t.Context(), primary, func(p *person) error { p.Age++; return nil })
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			b.WantRequestCount(t, requests)
 		}
 	})
@@ -281,7 +278,7 @@ func TestAStoreReadsNoPlainCopyAsAPrimary(t *testing.T) {
 		put(t, client, `{"PartitionKey":"Sales","RowKey":"email_jonesj@contoso.com","FirstName":"Mary","EmployeeId":"000223"}`)
 		put(t, client, `{"PartitionKey":"Sales","RowKey":"email_","FirstName":"no copy"}`)
 		for _, id := range []string{"000224", "000225"} {
-			harness.Must(s.Insert(ctx, &person{PartitionKey: "Sales", RowKey: "empid_" + id, FirstName: "Bob", EmailAddress: id + "@contoso.com"}))(t)
+			assert.Must(s.Insert(ctx, &person{PartitionKey: "Sales", RowKey: "empid_" + id, FirstName: "Bob", EmailAddress: id + "@contoso.com"}))(t)
 		}
 		const want = "email_ empid_000223 empid_000224 empid_000225"
 		all := query.PartitionKey.Eq("Sales")
@@ -289,24 +286,22 @@ func TestAStoreReadsNoPlainCopyAsAPrimary(t *testing.T) {
 			var got []string
 			b.ResetRequests()
 			for item, err := range s.Query(ctx, all, opts) {
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				got = append(got, item.Key.Row)
 				if item.Value.FirstName == "" || opts != nil && opts.Select != nil && item.Value.EmailAddress != "" {
 					t.Errorf("%s: %+v", what, item.Value)
 				}
 			}
-			if strings.Join(got, " ") != want {
-				t.Errorf("%s: got %v, want %s", what, got, want)
-			}
+			assert.Equal(t, strings.Join(got, " "), want, what, "got", got)
 			if what != "small pages" {
 				b.WantRequestCount(t, 1)
 			}
 		}
 		page, err := s.Page(ctx, all, "", nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		scanned := 0
 		for p, err := range s.Scan(ctx, query.Filter{}, "", nil) {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			scanned += len(p.Items)
 		}
 		if len(page.Items) != 4 || scanned != 4 {

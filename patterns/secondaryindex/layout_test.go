@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/naming"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -65,10 +66,7 @@ func (l layout) folded(value string) string {
 func TestAValueIsReadBackFromItsRowKey(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l, value, suffix := layouts().Draw(t, "layout"), texts().Draw(t, "value"), keys.Escape(texts().Draw(t, "suffix"))
-		row, err := l.row(value, suffix)
-		if err != nil {
-			t.Fatal(err)
-		}
+		row := assert.Must(l.row(value, suffix))(t)
 		if got, ok := l.value(row); !ok || got != l.folded(value) {
 			t.Fatalf("%q was read back as %q, %v", row, got, ok)
 		}
@@ -109,18 +107,12 @@ func TestRangesContainExactlyTheirValues(t *testing.T) {
 		esc := func(s string) string { return keys.Escape(l.folded(s)) }
 
 		exactly, _ := l.exactly(from)
-		if got, want := exactly.Contains(row), l.folded(value) == l.folded(from); got != want {
-			t.Errorf("exactly %q holds %q: %v", from, row, got)
-		}
+		assert.Equal(t, exactly.Contains(row), l.folded(value) == l.folded(from), "exactly", from, "holds", row)
 		prefix, _ := l.prefix(from)
-		if got, want := prefix.Contains(row), strings.HasPrefix(l.folded(value), l.folded(from)); got != want {
-			t.Errorf("prefix %q, %v, holds %q: %v", from, prefix, row, got)
-		}
+		assert.Equal(t, prefix.Contains(row), strings.HasPrefix(l.folded(value), l.folded(from)), "prefix", from, prefix, "holds", row)
 		between, _ := l.between(from, to)
 		want := keys.Compare(esc(from), esc(value)) <= 0 && (to == "" || keys.Compare(esc(value), esc(to)) < 0)
-		if got := between.Contains(row); got != want {
-			t.Errorf("from %q to %q, %v, holds %q: %v", from, to, between, row, got)
-		}
+		assert.Equal(t, between.Contains(row), want, "from", from, "to", to, between, "holds", row)
 		everything, _ := l.between("", "")
 		if !everything.Contains(row) || l.lead != "" && everything.Contains("emaila") {
 			t.Errorf("the whole index, %v, without %q", everything, row)

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -30,9 +31,7 @@ func TestIndexesAgreeWithThePrimariesUnderRacingWriters(t *testing.T) {
 		}
 		var err error
 		synctest.Test(t, func(t *testing.T) { err = s.run(t) })
-		if err != nil {
-			rt.Fatal(err)
-		}
+		assert.NoError(rt, err)
 	})
 }
 
@@ -48,9 +47,7 @@ func TestRepairsRaceWithWriters(t *testing.T) {
 		}
 		var err error
 		synctest.Test(t, func(t *testing.T) { err = s.run(t) })
-		if err != nil {
-			rt.Fatal(err)
-		}
+		assert.NoError(rt, err)
 	})
 }
 

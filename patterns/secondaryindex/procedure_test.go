@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
@@ -17,7 +18,7 @@ import (
 // readmeRow returns the cells of the row of README.md's table of the two procedures.
 func readmeRow(t *testing.T, first string) []string {
 	t.Helper()
-	text := string(harness.Must(os.ReadFile(filepath.Join("..", "..", "README.md")))(t))
+	text := string(assert.Must(os.ReadFile(filepath.Join("..", "..", "README.md")))(t))
 	_, table, ok := strings.Cut(text, "| the old program maintains the index | it does not |\n")
 	for line := range strings.Lines(table) {
 		if cells := strings.Split(line, " | "); ok && strings.HasPrefix(cells[0], "| "+first) {
@@ -32,11 +33,11 @@ func readmeRow(t *testing.T, first string) []string {
 // nothing to correct if the old program maintained the index.
 func adopted(t *testing.T, store *patterns.Store[person]) reindex.Report {
 	t.Helper()
-	report := harness.Must(reindex.Backfill(t.Context(), store, "email", nil))(t)
-	if left := harness.All(t, reindex.Verify(t.Context(), store, nil)); len(left) > 0 {
+	report := assert.Must(reindex.Backfill(t.Context(), store, "email", nil))(t)
+	if left := assert.All(t, reindex.Verify(t.Context(), store, nil)); len(left) > 0 {
 		t.Errorf("Verify: %+v", left)
 	}
-	if states := harness.Must(store.ViewStates(t.Context()))(t); len(states) != 1 || states[0].State != patterns.ViewReady {
+	if states := assert.Must(store.ViewStates(t.Context()))(t); len(states) != 1 || states[0].State != patterns.ViewReady {
 		t.Errorf("%+v", states)
 	}
 	return report
@@ -64,7 +65,7 @@ func TestAnIndexThatTheOldProgramMaintainsIsNotBuilding(t *testing.T) {
 						id, email := fmt.Sprint(chance.IntN(4)), fmt.Sprint("e", i)
 						if _, exists := emails[id]; exists && chance.IntN(2) == 0 {
 							_, err := store.Update(t.Context(), byHand.key(id), func(p *person) error { p.EmailAddress = email; return nil })
-							harness.NoError(t, err)
+							assert.NoError(t, err)
 						} else {
 							for _, step := range byHand.change(id, email, i, func() {}) {
 								step()
@@ -78,9 +79,7 @@ func TestAnIndexThatTheOldProgramMaintainsIsNotBuilding(t *testing.T) {
 							}
 						}
 					}
-					if building != (stale > 0) {
-						t.Errorf("%d reads of the index by hand were wrong", stale)
-					}
+					assert.Equal(t, building, stale > 0, stale, "reads of the index by hand were wrong")
 					if !building {
 						if report := adopted(t, store); report.Orphan+report.Missing+report.Wrong > 0 {
 							t.Errorf("%+v", report)
@@ -113,7 +112,7 @@ func TestAnIndexThatTheOldProgramDoesNotMaintainIsBuilding(t *testing.T) {
 						id, email := fmt.Sprint(chance.IntN(4)), fmt.Sprint("e", i)
 						if known[id] && chance.IntN(2) == 0 {
 							_, err := store.Update(t.Context(), byHand.key(id), func(p *person) error { p.EmailAddress = email; return nil })
-							harness.NoError(t, err)
+							assert.NoError(t, err)
 						} else {
 							primary, _, _ := byHand.rows(id, email, i)
 							put(t, client, string(primary))
@@ -121,9 +120,7 @@ func TestAnIndexThatTheOldProgramDoesNotMaintainIsBuilding(t *testing.T) {
 						known[id] = true
 					}
 					obsolete := len(rowsByHand(t, client)) - len(known)
-					if building != (obsolete == 0) {
-						t.Errorf("%d rows of the index while the old program writes", obsolete)
-					}
+					assert.Equal(t, building, obsolete == 0, obsolete, "rows of the index while the old program writes")
 					if building {
 						if report := adopted(t, open(nil)); report.Filled != len(known) {
 							t.Errorf("%+v", report)

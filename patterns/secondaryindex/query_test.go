@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -18,9 +19,7 @@ func TestAReaderNeedsAStoreThatHasItsIndex(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		kept, other := secondaryindex.Intra("email", emailOf, nil), secondaryindex.Intra("email", emailOf, nil)
 		store := newStore(t, b.Table(t), nil, kept)
-		if _, err := kept.On(store).Get(t.Context(), "Sales", "a"); !errors.Is(err, patterns.ErrNotFound) {
-			t.Errorf("an index of the store: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(kept.On(store).Get(t.Context(), "Sales", "a")), patterns.ErrNotFound, "an index of the store")
 		if _, err := other.On(store).Get(t.Context(), "Sales", "a"); !errors.Is(err, patterns.ErrBadView) || !strings.Contains(err.Error(), `"email"`) {
 			t.Errorf("another index of the same name: %v", err)
 		}
@@ -53,9 +52,7 @@ func TestAnIndexThatIsNotUniqueReturnsAllEntriesOfAValue(t *testing.T) {
 			wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Range("Jones", "Jones"), nil))
 			b.WantRequests(t, map[string]int{"Table.Query": 5}) // none for the empty range
 			wantIDs(t, r.Query(t.Context(), "Marketing", secondaryindex.Equal("Jones"), nil), "000223")
-			if _, err := r.Get(t.Context(), "Sales", "Jones"); !errors.Is(err, secondaryindex.ErrNonUnique) {
-				t.Errorf("get: %v", err)
-			}
+			assert.WantError(t, assert.ErrorOf(r.Get(t.Context(), "Sales", "Jones")), secondaryindex.ErrNonUnique, "get")
 		}
 	})
 }
@@ -198,9 +195,7 @@ func TestPagesContinueAtTheirCursor(t *testing.T) {
 			var got []string
 			first, err := page(values, "")
 			for p := first; ; p, err = page(values, p.Cursor) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, err)
 				if got = append(got, ids(p.Entries)...); p.Cursor == "" {
 					break
 				}
@@ -209,9 +204,7 @@ func TestPagesContinueAtTheirCursor(t *testing.T) {
 				t.Errorf("%v: got %v with %d requests", values, got, n)
 			}
 			for _, cursor := range []string{"x", first.Cursor + "x"} {
-				if _, err := page(values, cursor); !errors.Is(err, patterns.ErrBadCursor) {
-					t.Errorf("%v: a damaged cursor: %v", values, err)
-				}
+				assert.WantError(t, assert.ErrorOf(page(values, cursor)), patterns.ErrBadCursor, values, "a damaged cursor")
 			}
 			if _, err := page(secondaryindex.Equal("Kwok"), first.Cursor); !errors.Is(err, patterns.ErrBadCursor) {
 				t.Errorf("%v: the cursor of other values: %v", values, err)
@@ -250,13 +243,9 @@ func TestPartitionIsThatOfThePrimariesInEveryQuery(t *testing.T) {
 			"both partitions": {"Sales", secondaryindex.Prefix("Jo").In("SalesJ")},
 		} {
 			for _, err := range r.Query(t.Context(), c.partition, c.values, nil) {
-				if !errors.Is(err, patterns.ErrBadOption) {
-					t.Errorf("query %s: %v", what, err)
-				}
+				assert.WantError(t, err, patterns.ErrBadOption, "query", what)
 			}
-			if _, err := r.Page(t.Context(), c.partition, c.values, "", nil); !errors.Is(err, patterns.ErrBadOption) {
-				t.Errorf("page of %s: %v", what, err)
-			}
+			assert.WantError(t, assert.ErrorOf(r.Page(t.Context(), c.partition, c.values, "", nil)), patterns.ErrBadOption, "page of", what)
 		}
 		b.WantRequests(t, map[string]int{})
 	})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -30,9 +31,7 @@ func newWorld(t testing.TB, seed uint64) *world {
 	w := &world{account: storagetest.Start(&storagetest.Options{Seed: seed}), queue: &harness.OutboxQueue{}}
 	tables := w.account.TablesWith(harness.Accelerated())
 	for _, name := range []string{"Employees", "Badges"} {
-		if _, err := tables.CreateTable(t.Context(), name, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(tables.CreateTable(t.Context(), name, nil)))
 	}
 	w.x = newIndexes(t, tables.NewClient("Badges"))
 	w.store = newStore(t, tables.NewClient("Employees"), w.queue, w.x.views()...)

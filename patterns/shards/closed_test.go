@@ -11,6 +11,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -33,18 +34,18 @@ func newMoving(t *testing.T, b *harness.Backend) moving {
 	list, o := onBackend(t, b, 2)
 	s, table := create(t, list, o)
 	fill(t, table, 1, 1)
-	home := harness.Must(s.Account(t.Context(), "p000"))(t)
+	home := assert.Must(s.Account(t.Context(), "p000"))(t)
 	to := list[0].Name
 	if to == home.Name {
 		to = list[1].Name
 	}
 	var readers [2]*shards.Table[doc]
 	for i := range readers {
-		readers[i] = harness.Must(shards.NewTable[doc](harness.Must(shards.New(list, "docs", o))(t), nil))(t)
+		readers[i] = assert.Must(shards.NewTable[doc](assert.Must(shards.New(list, "docs", o))(t), nil))(t)
 	}
-	old := harness.Must(patterns.NewTable[doc](home.Tables.NewClient(home.Table), nil))(t)
+	old := assert.Must(patterns.NewTable[doc](home.Tables.NewClient(home.Table), nil))(t)
 	return moving{s, readers, to, func(value string) {
-		harness.Must(old.Upsert(t.Context(), &doc{PartitionKey: "p000", RowKey: "r000", A: value}, patterns.Replace))(t)
+		assert.Must(old.Upsert(t.Context(), &doc{PartitionKey: "p000", RowKey: "r000", A: value}, patterns.Replace))(t)
 	}}
 }
 
@@ -70,17 +71,13 @@ func (m moving) get(t *testing.T, patience time.Duration) (string, error) {
 func TestALateWriteThatWasSeenAfterTheCopyIsNotLost(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		m := newMoving(t, b)
-		harness.NoError(t, m.s.Pin(t.Context(), "p000", m.to, &shards.MoveOptions{Progress: func(p shards.Progress) {
+		assert.NoError(t, m.s.Pin(t.Context(), "p000", m.to, &shards.MoveOptions{Progress: func(p shards.Progress) {
 			if p.Partitions == 1 && p.Steps == 2 {
 				m.late("late")
-				if got := harness.Must(m.get(t, time.Hour))(t); got != "late" {
-					t.Errorf("during the step the row has %q", got)
-				}
+				assert.Equal(t, assert.Must(m.get(t, time.Hour))(t), "late", "during the step the row has")
 			}
 		}}))
-		if got := harness.Must(m.get(t, time.Hour))(t); got != "late" {
-			t.Errorf("after the move the row has %q", got)
-		}
+		assert.Equal(t, assert.Must(m.get(t, time.Hour))(t), "late", "after the move the row has")
 	})
 }
 
@@ -89,19 +86,17 @@ func TestALateWriteThatWasSeenAfterTheCopyIsNotLost(t *testing.T) {
 func TestAClosedStepCannotBeRead(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		m := newMoving(t, b)
-		harness.NoError(t, m.s.Pin(t.Context(), "p000", m.to, &shards.MoveOptions{Progress: func(p shards.Progress) {
+		assert.NoError(t, m.s.Pin(t.Context(), "p000", m.to, &shards.MoveOptions{Progress: func(p shards.Progress) {
 			switch {
 			case p.Steps == 2 && p.Partitions == 1:
-				harness.Must(m.get(t, time.Hour))(t)
+				assert.Must(m.get(t, time.Hour))(t)
 			case p.Steps == 3:
 				_, err := m.get(t, 4*time.Second)
-				harness.WantError(t, err, shards.ErrMoving)
-				harness.WantError(t, err, context.DeadlineExceeded)
+				assert.WantError(t, err, shards.ErrMoving)
+				assert.WantError(t, err, context.DeadlineExceeded)
 			}
 		}}))
-		if got := harness.Must(m.get(t, time.Hour))(t); got != "0/0" {
-			t.Errorf("after the move the row has %q", got)
-		}
+		assert.Equal(t, assert.Must(m.get(t, time.Hour))(t), "0/0", "after the move the row has")
 	})
 }
 
@@ -114,19 +109,15 @@ func TestAReaderReopensAStepThatStaysClosed(t *testing.T) {
 			if p.Steps == 3 {
 				m.late("late")
 				began := time.Now()
-				if got := harness.Must(m.get(t, time.Hour))(t); got != "late" {
-					t.Errorf("the reopened row has %q", got)
-				}
+				assert.Equal(t, assert.Must(m.get(t, time.Hour))(t), "late", "the reopened row has")
 				if waited := time.Since(began); waited < 10*time.Second || waited > time.Minute {
 					t.Errorf("the reader waited for %v", waited)
 				}
 			}
 		}})
-		harness.WantError(t, err, shards.ErrBusy)
-		harness.NoError(t, m.s.Pin(t.Context(), "p000", m.to, nil))
-		if got := harness.Must(m.get(t, time.Hour))(t); got != "late" {
-			t.Errorf("after the move the row has %q", got)
-		}
+		assert.WantError(t, err, shards.ErrBusy)
+		assert.NoError(t, m.s.Pin(t.Context(), "p000", m.to, nil))
+		assert.Equal(t, assert.Must(m.get(t, time.Hour))(t), "late", "after the move the row has")
 	})
 }
 
@@ -169,14 +160,14 @@ func twoLateTransactions(t *testing.T, first, second int) (saw bool, requests in
 	_, table := create(t, plain, nil)
 	row := func(key, value string) *doc { return &doc{PartitionKey: "p", RowKey: key, A: value} }
 	for _, key := range []string{"a", "b"} {
-		harness.Must(table.Insert(t.Context(), row(key, "old")))(t)
+		assert.Must(table.Insert(t.Context(), row(key, "old")))(t)
 	}
-	home := harness.Must(s.Account(t.Context(), "p"))(t)
+	home := assert.Must(s.Account(t.Context(), "p"))(t)
 	to := plain[0]
 	if to.Name == home.Name {
 		to = plain[1]
 	}
-	old := harness.Must(patterns.NewTable[doc](home.Tables.NewClient("docs"), nil))(t)
+	old := assert.Must(patterns.NewTable[doc](home.Tables.NewClient("docs"), nil))(t)
 	contents := func(ctx context.Context) (map[string]string, error) {
 		found := map[string]string{}
 		for item, err := range table.Query(ctx, query.PartitionKey.Eq("p"), nil) {
@@ -191,18 +182,18 @@ func twoLateTransactions(t *testing.T, first, second int) (saw bool, requests in
 	at = func(request int) {
 		switch request {
 		case first:
-			harness.MayFail(old.Batch().Insert(row("c", "late")).Commit(t.Context()))
+			assert.MayFail(old.Batch().Insert(row("c", "late")).Commit(t.Context()))
 			ctx, end := context.WithTimeout(t.Context(), time.Second)
 			defer end()
 			found, err := contents(ctx)
 			seen.Store(err == nil && found["c"] != "")
 		case second:
-			harness.MayFail(old.Batch().Upsert(row("a", "new"), patterns.Replace).Delete(keys.Key{Partition: "p", Row: "c"}, azcore.ETagAny).Commit(t.Context()))
+			assert.MayFail(old.Batch().Upsert(row("a", "new"), patterns.Replace).Delete(keys.Key{Partition: "p", Row: "c"}, azcore.ETagAny).Commit(t.Context()))
 		}
 	}
-	harness.NoError(t, s.Pin(t.Context(), "p", to.Name, &shards.MoveOptions{Parallel: 1}))
+	assert.NoError(t, s.Pin(t.Context(), "p", to.Name, &shards.MoveOptions{Parallel: 1}))
 	at = nil
-	found := harness.Must(contents(t.Context()))(t)
+	found := assert.Must(contents(t.Context()))(t)
 	if seen.Load() && found["c"] == "" && found["a"] != "new" {
 		t.Errorf("late at requests %d and %d: a reader has seen c, and the rows are now %v", first, second, found)
 	}

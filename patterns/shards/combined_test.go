@@ -19,6 +19,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/service"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -40,10 +41,10 @@ type full struct {
 
 func openFull(t *testing.T, name string, accelerated bool) *full {
 	t.Helper()
-	f := &full{storage: storagetest.New(t), meter: harness.Must(heat.NewMeter(nil))(t)}
+	f := &full{storage: storagetest.New(t), meter: assert.Must(heat.NewMeter(nil))(t)}
 	f.storage.Replicate(2 * time.Second)
 	f.storage.Throttle(&storagetest.Targets{Partition: 40, Queue: 20, Account: 400})
-	governor := harness.Must(govern.New(nil))(t)
+	governor := assert.Must(govern.New(nil))(t)
 	attach := func(o *azcore.ClientOptions) {
 		o.Transport = harness.Transport(f.send)
 		f.meter.Attach(o)
@@ -59,14 +60,14 @@ func openFull(t *testing.T, name string, accelerated bool) *full {
 	}
 	connection := f.storage.ConnectionString()
 	f.Name = name
-	f.Tables = harness.Must(aztables.NewServiceClientFromConnectionString(connection, options))(t)
+	f.Tables = assert.Must(aztables.NewServiceClientFromConnectionString(connection, options))(t)
 	pair.Use(f.Tables)
 	var queues azqueue.ClientOptions
 	attach(&queues.ClientOptions)
-	f.Queues = harness.Must(azqueue.NewServiceClientFromConnectionString(connection, &queues))(t)
+	f.Queues = assert.Must(azqueue.NewServiceClientFromConnectionString(connection, &queues))(t)
 	var blobs azblob.ClientOptions
 	attach(&blobs.ClientOptions)
-	f.Blobs = harness.Must(service.NewClientFromConnectionString(connection, (*service.ClientOptions)(&blobs)))(t)
+	f.Blobs = assert.Must(service.NewClientFromConnectionString(connection, (*service.ClientOptions)(&blobs)))(t)
 	return f
 }
 
@@ -114,12 +115,12 @@ func combined(t *testing.T, accelerated bool) {
 	var list []shards.Account
 	for _, name := range []string{"a", "b", "c"} {
 		f := openFull(t, name, accelerated)
-		harness.MayFail(f.Queues.CreateQueue(t.Context(), "jobs", nil))
-		harness.MayFail(f.Blobs.CreateContainer(t.Context(), "box", nil))
+		assert.MayFail(f.Queues.CreateQueue(t.Context(), "jobs", nil))
+		assert.MayFail(f.Blobs.CreateContainer(t.Context(), "box", nil))
 		all, list = append(all, f), append(list, f.Account)
 	}
 	s, table := create(t, list[:2], &shards.Options{Lease: 12 * time.Second})
-	store := harness.Must(shards.NewStore(table, &patterns.StoreOptions[doc]{Views: []patterns.View[doc]{byA(own)}}))(t)
+	store := assert.Must(shards.NewStore(table, &patterns.StoreOptions[doc]{Views: []patterns.View[doc]{byA(own)}}))(t)
 	const bulk = 60
 	insert := func(yield func(patterns.Op[doc]) bool) {
 		for i := range bulk {
@@ -128,8 +129,8 @@ func combined(t *testing.T, accelerated bool) {
 			}
 		}
 	}
-	harness.NoError(t, table.WriteWithin(govern.Background(t.Context()), "bulk", func(at *patterns.Table[doc]) error {
-		return harness.ErrorOf(at.Bulk(t.Context(), insert, nil))
+	assert.NoError(t, table.WriteWithin(govern.Background(t.Context()), "bulk", func(at *patterns.Table[doc]) error {
+		return assert.ErrorOf(at.Bulk(t.Context(), insert, nil))
 	}))
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -148,7 +149,7 @@ func combined(t *testing.T, accelerated bool) {
 	for i := range docs {
 		repeat(60*time.Millisecond, func(ctx context.Context, _ int) {
 			docs[i].change(func(n int64) error {
-				return harness.ErrorOf(store.Put(ctx, &doc{PartitionKey: docKey(i).Partition, RowKey: "x", A: fmt.Sprint(n)}))
+				return assert.ErrorOf(store.Put(ctx, &doc{PartitionKey: docKey(i).Partition, RowKey: "x", A: fmt.Sprint(n)}))
 			})
 		})
 	}
@@ -200,14 +201,14 @@ func combined(t *testing.T, accelerated bool) {
 		}
 	})
 	time.Sleep(3 * time.Second)
-	harness.NoError(t, s.Add(t.Context(), list[2], nil))
+	assert.NoError(t, s.Add(t.Context(), list[2], nil))
 	for _, lost := range all[:2] {
 		time.Sleep(7 * time.Second)
 		lost.storage.Down(storagetest.Primary)
 		time.Sleep(time.Second)
 		n := 0
-		harness.NoError(t, table.ReadWithin(ctx, "bulk", func(at *patterns.Table[doc]) error {
-			either := harness.Must(regions.NewTable(at, nil))(t)
+		assert.NoError(t, table.ReadWithin(ctx, "bulk", func(at *patterns.Table[doc]) error {
+			either := assert.Must(regions.NewTable(at, nil))(t)
 			for page, err := range either.Scan(ctx, query.PartitionKey.Eq("bulk"), "", nil) {
 				if err != nil {
 					return err
@@ -216,9 +217,7 @@ func combined(t *testing.T, accelerated bool) {
 			}
 			return nil
 		}))
-		if n != bulk {
-			t.Errorf("a scan during the outage returned %d rows", n)
-		}
+		assert.Equal(t, n, bulk, "a scan during the outage returned", "rows")
 		time.Sleep(4 * time.Second)
 		lost.storage.Down()
 	}
@@ -241,7 +240,7 @@ func checkCombined(t *testing.T, all []*full, table *shards.Table[doc], docs *[c
 	t.Helper()
 	got := map[keys.Key]string{}
 	for page, err := range table.Scan(t.Context(), query.Filter{}, "", nil) {
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		for _, item := range page.Items {
 			if _, twice := got[item.Key]; twice {
 				t.Errorf("%v is returned twice", item.Key)
@@ -249,9 +248,7 @@ func checkCombined(t *testing.T, all []*full, table *shards.Table[doc], docs *[c
 			got[item.Key] = item.Value.A
 		}
 	}
-	if len(got) != bulk+2*combinedDocs {
-		t.Errorf("%d rows, want %d, and two for each of %d docs", len(got), bulk, combinedDocs)
-	}
+	assert.Equal(t, len(got), bulk+2*combinedDocs, "rows, want", bulk, "and two for each of", combinedDocs, "docs")
 	for i := range docs {
 		key := docKey(i)
 		n, _ := strconv.ParseInt(got[key], 10, 64)
@@ -279,7 +276,7 @@ func checkMessagesAndBlobs(t *testing.T, all []*full, messages, blobs *sync.Map)
 	found := map[string]bool{}
 	for _, f := range all {
 		for queue := f.Queues.NewQueueClient("jobs"); ; {
-			resp := harness.Must(queue.DequeueMessages(t.Context(), &azqueue.DequeueMessagesOptions{NumberOfMessages: to(int32(32)), VisibilityTimeout: to(int32(3600))}))(t)
+			resp := assert.Must(queue.DequeueMessages(t.Context(), &azqueue.DequeueMessagesOptions{NumberOfMessages: to(int32(32)), VisibilityTimeout: to(int32(3600))}))(t)
 			for _, m := range resp.Messages {
 				found[f.Name+*m.MessageText] = true
 			}
@@ -296,9 +293,9 @@ func checkMessagesAndBlobs(t *testing.T, all []*full, messages, blobs *sync.Map)
 		return true
 	})
 	blobs.Range(func(name, a any) bool {
-		resp := harness.Must(a.(shards.Account).Blobs.NewContainerClient("box").NewBlobClient(fmt.Sprint(name)).DownloadStream(t.Context(), nil))(t)
-		body := harness.Must(io.ReadAll(resp.Body))(t)
-		harness.NoError(t, resp.Body.Close())
+		resp := assert.Must(a.(shards.Account).Blobs.NewContainerClient("box").NewBlobClient(fmt.Sprint(name)).DownloadStream(t.Context(), nil))(t)
+		body := assert.Must(io.ReadAll(resp.Body))(t)
+		assert.NoError(t, resp.Body.Close())
 		if n++; !bytes.Equal(body, bytes.Repeat([]byte{byte(name.(int))}, 5000)) {
 			t.Errorf("blob %v has another content", name)
 		}

@@ -2,6 +2,7 @@ package shards
 
 import (
 	"encoding/json"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"reflect"
 	"slices"
 	"testing"
@@ -23,10 +24,7 @@ func FuzzDirectory(f *testing.F) {
 		if json.Unmarshal(text, &d) != nil || !d.valid() {
 			return
 		}
-		printed, err := json.Marshal(d)
-		if err != nil {
-			t.Fatal(err)
-		}
+		printed := assert.Must(json.Marshal(d))(t)
 		var again layout
 		if err := json.Unmarshal(printed, &again); err != nil || !again.valid() {
 			t.Fatalf("%s is printed as %s, %v", text, printed, err)
@@ -47,8 +45,6 @@ func FuzzDirectory(f *testing.F) {
 		if d.frozen(partition) == open || d.Move == nil && !open {
 			t.Errorf("%s: %q: open: %v", printed, partition, open)
 		}
-		if again.reader(partition) != d.reader(partition) {
-			t.Errorf("%s: %q has another account when it is read again", printed, partition)
-		}
+		assert.Equal(t, again.reader(partition), d.reader(partition), printed, partition, "has another account when it is read again")
 	})
 }

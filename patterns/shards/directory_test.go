@@ -1,14 +1,13 @@
 package shards_test
 
 import (
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
-	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/regions"
@@ -22,8 +21,8 @@ func TestReadsAndWritesContinueUntilTheEndOfTheLeaseIfTheDirectoryCannotBeRead(t
 		account := storagetest.New(t)
 		const lease = time.Minute
 		s, table := create(t, accounts(account.Tables(), 2), &shards.Options{Directory: "layout", Lease: lease})
-		harness.Must(table.Insert(t.Context(), &doc{PartitionKey: "p", RowKey: "r"}))(t)
-		harness.NoError(t, account.Fault(storagetest.On("Table.Get").Where(func(r storagetest.Request) bool { return r.Resource == "layout" }).
+		assert.Must(table.Insert(t.Context(), &doc{PartitionKey: "p", RowKey: "r"}))(t)
+		assert.NoError(t, account.Fault(storagetest.On("Table.Get").Where(func(r storagetest.Request) bool { return r.Resource == "layout" }).
 			Times(storagetest.Forever).Status(500, "InternalError")))
 		began, last := time.Now(), time.Now()
 		for time.Since(began) < 2*lease {
@@ -40,7 +39,7 @@ func TestReadsAndWritesContinueUntilTheEndOfTheLeaseIfTheDirectoryCannotBeRead(t
 			t.Errorf("the last success was after %v", after)
 		}
 		account.ClearFaults()
-		harness.NoError(t, harness.ErrorOf(s.Account(t.Context(), "p")))
+		assert.NoError(t, assert.ErrorOf(s.Account(t.Context(), "p")))
 	})
 }
 
@@ -53,21 +52,19 @@ func TestTheDirectoryAndMergedQueriesUseThePrimaryAlsoWithAPermit(t *testing.T) 
 		var opts aztables.ClientOptions
 		opts.Transport = account.Transport()
 		pair.Attach(&opts.ClientOptions)
-		service := harness.Must(aztables.NewServiceClientFromConnectionString(account.ConnectionString(), &opts))(t)
+		service := assert.Must(aztables.NewServiceClientFromConnectionString(account.ConnectionString(), &opts))(t)
 		list := accounts(service, 3)
 		s, table := create(t, list[:2], &shards.Options{Directory: "layout", Lease: time.Second})
 		all := fill(t, table, 6, 1)
 		account.Replicate(0)
 		fail := func(op string) { // no more often than the SDK tries again
-			harness.NoError(t, account.Fault(storagetest.On(op).Times(3).Status(500, "InternalError")))
+			assert.NoError(t, account.Fault(storagetest.On(op).Times(3).Status(500, "InternalError")))
 		}
 		fail("Table.Get")
 		ctx, _ := regions.Permit(t.Context())
-		harness.NoError(t, s.Add(ctx, list[2], nil))
+		assert.NoError(t, s.Add(ctx, list[2], nil))
 		fail("Table.Query")
-		if got := keysOf(harness.All(t, table.Query(ctx, query.Filter{}, everything))); !slices.Equal(got, all) {
-			t.Errorf("got %v", got)
-		}
+		assert.EqualSlices(t, keysOf(assert.All(t, table.Query(ctx, query.Filter{}, everything))), all)
 		for _, r := range account.Log() {
 			if r.Region == storagetest.Secondary {
 				t.Errorf("%s of %s was sent to the secondary", r.Op, r.Resource)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -43,9 +44,9 @@ func onBackend(t testing.TB, b *harness.Backend, n int) ([]shards.Account, *shar
 // create returns a table in these accounts.
 func create(t testing.TB, list []shards.Account, o *shards.Options) (*shards.Shards, *shards.Table[doc]) {
 	t.Helper()
-	s := harness.Must(shards.New(list, "docs", o))(t)
-	harness.NoError(t, s.Create(t.Context()))
-	return s, harness.Must(shards.NewTable[doc](s, nil))(t)
+	s := assert.Must(shards.New(list, "docs", o))(t)
+	assert.NoError(t, s.Create(t.Context()))
+	return s, assert.Must(shards.NewTable[doc](s, nil))(t)
 }
 
 // fill inserts rows 0 to rows-1 into each of the partitions 0 to partitions-1, and returns their
@@ -55,7 +56,7 @@ func fill(t testing.TB, table *shards.Table[doc], partitions, rows int) (all []k
 	for p := range partitions {
 		for r := range rows {
 			d := doc{PartitionKey: fmt.Sprintf("p%03d", p), RowKey: fmt.Sprintf("r%03d", r), A: fmt.Sprint(p, "/", r)}
-			harness.Must(table.Insert(t.Context(), &d))(t)
+			assert.Must(table.Insert(t.Context(), &d))(t)
 			all = append(all, keys.Key{Partition: d.PartitionKey, Row: d.RowKey})
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -51,29 +52,25 @@ func TestAReadOfSeveralAccountsIsThatOfOneTable(t *testing.T) {
 		s, table := create(t, list[:2], &shards.Options{Lease: time.Millisecond})
 		fill(t, table, 7, 5)
 		single := harness.NewTable[doc](t, storagetest.New(t).Tables().NewClient("single"), nil)
-		harness.NoError(t, single.Create(t.Context()))
+		assert.NoError(t, single.Create(t.Context()))
 		for item, err := range table.Query(t.Context(), query.Filter{}, everything) {
-			harness.NoError(t, err)
-			harness.Must(single.Insert(t.Context(), &item.Value))(t)
+			assert.NoError(t, err)
+			assert.Must(single.Insert(t.Context(), &item.Value))(t)
 		}
 		moves := []func(){
-			func() { harness.NoError(t, s.Add(t.Context(), list[2], &shards.MoveOptions{Rows: 5})) },
-			func() { harness.NoError(t, s.Pin(t.Context(), "p003", list[chance.IntN(2)].Name, nil)) },
-			func() { harness.NoError(t, s.Pin(t.Context(), "p001", list[2].Name, nil)) },
+			func() { assert.NoError(t, s.Add(t.Context(), list[2], &shards.MoveOptions{Rows: 5})) },
+			func() { assert.NoError(t, s.Pin(t.Context(), "p003", list[chance.IntN(2)].Name, nil)) },
+			func() { assert.NoError(t, s.Pin(t.Context(), "p001", list[2].Name, nil)) },
 		}
 		for name, f := range filters() {
-			want := keysOf(harness.All(t, single.Query(t.Context(), f, everything)))
-			if got := keysOf(harness.All(t, table.Query(t.Context(), f, everything))); !slices.Equal(got, want) {
-				t.Errorf("seed %d: Query of %s returned\n%v, want\n%v", seed, name, got, want)
-			}
+			want := keysOf(assert.All(t, single.Query(t.Context(), f, everything)))
+			assert.EqualSlices(t, keysOf(assert.All(t, table.Query(t.Context(), f, everything))), want, "seed", seed, "Query of", name, "returned")
 			limit := 1 + chance.IntN(8)
 			limited := &patterns.QueryOptions{Allow: query.TableScan, Limit: limit}
-			if got := keysOf(harness.All(t, table.Query(t.Context(), f, limited))); !slices.Equal(got, want[:min(limit, len(want))]) {
+			if got := keysOf(assert.All(t, table.Query(t.Context(), f, limited))); !slices.Equal(got, want[:min(limit, len(want))]) {
 				t.Errorf("seed %d: Query of %s with limit %d returned %v", seed, name, limit, got)
 			}
-			if got := read(t, chance, table, f, &moves); !slices.Equal(got, want) {
-				t.Errorf("seed %d: the pages of %s have\n%v, want\n%v", seed, name, got, want)
-			}
+			assert.EqualSlices(t, read(t, chance, table, f, &moves), want, "seed", seed, "the pages of", name, "have")
 		}
 	}
 }
@@ -85,14 +82,14 @@ func read(t *testing.T, chance *rand.Rand, table *shards.Table[doc], f query.Fil
 		var page patterns.Page[doc]
 		opts := &patterns.QueryOptions{Allow: query.TableScan, Limit: 1 + chance.IntN(6)}
 		if chance.IntN(2) == 0 {
-			page = harness.Must(table.Page(t.Context(), f, cursor, opts))(t)
+			page = assert.Must(table.Page(t.Context(), f, cursor, opts))(t)
 			if len(page.Items) > opts.Limit {
 				t.Errorf("%d rows on a page of %d", len(page.Items), opts.Limit)
 			}
 		} else {
 			pages := 1 + chance.IntN(3)
 			for p, err := range table.Scan(t.Context(), f, cursor, opts) {
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				page.Items, page.Cursor = append(page.Items, p.Items...), p.Cursor
 				if pages--; pages == 0 {
 					break
@@ -120,14 +117,12 @@ func TestALoopReturnsEveryRowOnceWhilePartitionsMove(t *testing.T) {
 		var got []keys.Key
 		at := chance.IntN(len(all))
 		for item, err := range table.Query(t.Context(), query.Filter{}, everything) {
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			if got = append(got, item.Key); len(got) == at {
-				harness.NoError(t, s.Add(t.Context(), list[2], nil))
+				assert.NoError(t, s.Add(t.Context(), list[2], nil))
 			}
 		}
-		if !slices.Equal(got, all) {
-			t.Errorf("seed %d: moved at row %d the loop returned\n%v", seed, at, got)
-		}
+		assert.EqualSlices(t, got, all, "seed", seed, "moved at row", at, "the loop returned")
 	}
 }
 
@@ -138,17 +133,17 @@ func TestAReadAsksOnlyTheAccountsThatItConcerns(t *testing.T) {
 		fill(t, table, 6, 2)
 		key := keys.Key{Partition: "p001", Row: "r001"}
 		b.ResetRequests()
-		item := harness.Must(table.Get(t.Context(), key))(t)
+		item := assert.Must(table.Get(t.Context(), key))(t)
 		b.WantRequests(t, map[string]int{"Table.Get": 1})
-		harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("p001"), nil))
+		assert.All(t, table.Query(t.Context(), query.PartitionKey.Eq("p001"), nil))
 		b.WantRequests(t, map[string]int{"Table.Query": 1})
-		harness.All(t, table.Query(t.Context(), query.Filter{}, everything))
+		assert.All(t, table.Query(t.Context(), query.Filter{}, everything))
 		b.WantRequests(t, map[string]int{"Table.Query": 3})
-		item = harness.Must(table.Replace(t.Context(), item))(t)
+		item = assert.Must(table.Replace(t.Context(), item))(t)
 		b.WantRequests(t, map[string]int{"Table.Replace": 1})
-		item = harness.Must(table.Merge(t.Context(), item))(t)
+		item = assert.Must(table.Merge(t.Context(), item))(t)
 		b.WantRequests(t, map[string]int{"Table.Merge": 1})
-		harness.NoError(t, table.Delete(t.Context(), key, item.ETag))
+		assert.NoError(t, table.Delete(t.Context(), key, item.ETag))
 		b.WantRequests(t, map[string]int{"Table.Delete": 1})
 	})
 }
@@ -159,7 +154,7 @@ func TestACursorIsValidForItsReadOnly(t *testing.T) {
 		_, table := create(t, list, o)
 		fill(t, table, 4, 2)
 		opts := &patterns.QueryOptions{Allow: query.TableScan, Limit: 1}
-		page := harness.Must(table.Page(t.Context(), query.Filter{}, "", opts))(t)
+		page := assert.Must(table.Page(t.Context(), query.Filter{}, "", opts))(t)
 		for _, c := range []struct {
 			f      query.Filter
 			cursor string
@@ -168,9 +163,9 @@ func TestACursorIsValidForItsReadOnly(t *testing.T) {
 			{query.PartitionKey.Ge("p"), page.Cursor, nil}, {query.Filter{}, page.Cursor + "A", nil}, {query.Filter{}, "x", nil}, {query.Filter{}, page.Cursor, []string{"A"}},
 		} {
 			_, err := table.Page(t.Context(), c.f, c.cursor, &patterns.QueryOptions{Allow: query.TableScan, Select: c.sel})
-			harness.WantError(t, err, patterns.ErrBadCursor)
+			assert.WantError(t, err, patterns.ErrBadCursor)
 		}
 		_, err := table.Page(t.Context(), query.Filter{}, "", nil)
-		harness.WantError(t, err, query.ErrScan)
+		assert.WantError(t, err, query.ErrScan)
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -15,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -42,15 +42,15 @@ func TestAddMovesTheShareOfTheNewAccountAndDeletesItFromTheOld(t *testing.T) {
 		owners := map[string]string{}
 		for p := range 12 {
 			partition := fmt.Sprintf("p%03d", p)
-			owners[partition] = harness.Must(s.Account(t.Context(), partition))(t).Name
+			owners[partition] = assert.Must(s.Account(t.Context(), partition))(t).Name
 		}
 		var last shards.Progress
 		opts := &shards.MoveOptions{Rows: 6, Progress: func(p shards.Progress) { last = p }}
-		harness.NoError(t, s.Add(t.Context(), list[2], opts))
+		assert.NoError(t, s.Add(t.Context(), list[2], opts))
 
 		moved := 0
 		for partition, was := range owners {
-			if now := harness.Must(s.Account(t.Context(), partition))(t).Name; now == list[2].Name {
+			if now := assert.Must(s.Account(t.Context(), partition))(t).Name; now == list[2].Name {
 				moved++
 			} else if now != was {
 				t.Errorf("partition %s moved from %s to %s", partition, was, now)
@@ -63,11 +63,9 @@ func TestAddMovesTheShareOfTheNewAccountAndDeletesItFromTheOld(t *testing.T) {
 		if last.Partitions != moved || last.Rows != 3*moved || last.Deleted != 3*moved || last.Steps < 4 {
 			t.Errorf("the progress is %+v", last)
 		}
-		if got := keysOf(harness.All(t, table.Query(t.Context(), query.Filter{}, everything))); !slices.Equal(got, all) {
-			t.Errorf("the query returned %v", got)
-		}
+		assert.EqualSlices(t, keysOf(assert.All(t, table.Query(t.Context(), query.Filter{}, everything))), all, "the query returned")
 		b.ResetRequests()
-		harness.NoError(t, s.Add(t.Context(), list[2], opts)) // it is there
+		assert.NoError(t, s.Add(t.Context(), list[2], opts)) // it is there
 		b.WantRequests(t, map[string]int{"Table.CreateTable": 1, "Table.Get": 1})
 	})
 }
@@ -79,29 +77,23 @@ func TestAPinMovesOnePartitionThereAndBack(t *testing.T) {
 		s, table := create(t, list, o)
 		all := fill(t, table, 4, 2)
 		before := rowsIn(t, list)
-		home := harness.Must(s.Account(t.Context(), "p000"))(t).Name
+		home := assert.Must(s.Account(t.Context(), "p000"))(t).Name
 		other := list[0].Name
 		if home == other {
 			other = list[1].Name
 		}
 		for _, pin := range []string{other, other, ""} {
-			harness.NoError(t, s.Pin(t.Context(), "p000", pin, nil))
+			assert.NoError(t, s.Pin(t.Context(), "p000", pin, nil))
 			want := other
 			if pin == "" {
 				want = home
 			}
-			if now := harness.Must(s.Account(t.Context(), "p000"))(t).Name; now != want {
-				t.Errorf("pinned to %q the partition is in %s", pin, now)
-			}
-			if got := keysOf(harness.All(t, table.Query(t.Context(), query.Filter{}, everything))); !slices.Equal(got, all) {
-				t.Errorf("the query returned %v", got)
-			}
+			assert.Equal(t, assert.Must(s.Account(t.Context(), "p000"))(t).Name, want, "pinned to", pin, "the partition is in")
+			assert.EqualSlices(t, keysOf(assert.All(t, table.Query(t.Context(), query.Filter{}, everything))), all, "the query returned")
 		}
-		if after := rowsIn(t, list); !slices.Equal(before, after) {
-			t.Errorf("%v rows before and %v after", before, after)
-		}
-		harness.WantError(t, s.Pin(t.Context(), "p000", "unknown", nil), shards.ErrUnknownAccount)
-		harness.WantError(t, s.Pin(t.Context(), "p/", home, nil), patterns.ErrBadKey)
+		assert.EqualSlices(t, before, rowsIn(t, list), "rows before and", "after")
+		assert.WantError(t, s.Pin(t.Context(), "p000", "unknown", nil), shards.ErrUnknownAccount)
+		assert.WantError(t, s.Pin(t.Context(), "p/", home, nil), patterns.ErrBadKey)
 	})
 }
 
@@ -111,24 +103,24 @@ func TestARowKeepsItsPropertiesAndTypes(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		list, o := onBackend(t, b, 2)
 		o.Lease = time.Millisecond
-		s := harness.Must(shards.New(list, "docs", o))(t)
-		harness.NoError(t, s.Create(t.Context()))
-		people := harness.Must(shards.NewTable[harness.Person](s, nil))(t)
+		s := assert.Must(shards.New(list, "docs", o))(t)
+		assert.NoError(t, s.Create(t.Context()))
+		people := assert.Must(shards.NewTable[harness.Person](s, nil))(t)
 		p := harness.NewPerson("Jones")
-		harness.Must(people.Insert(t.Context(), &p))(t)
-		home := harness.Must(s.Account(t.Context(), p.Dept))(t)
+		assert.Must(people.Insert(t.Context(), &p))(t)
+		home := assert.Must(s.Account(t.Context(), p.Dept))(t)
 		other := list[0]
 		if other.Name == home.Name {
 			other = list[1]
 		}
 		body := fmt.Sprintf(`{"PartitionKey":%q,"RowKey":"open","G@odata.type":"Edm.Guid","G":"a455c695-df98-5678-aaaa-81d3367e5a34","I":1,"azp_view":"v"}`, p.Dept)
-		harness.Must(home.Tables.NewClient(home.Table).AddEntity(t.Context(), []byte(body), nil))(t)
-		harness.NoError(t, s.Pin(t.Context(), p.Dept, other.Name, nil))
-		if got := harness.Must(people.Get(t.Context(), p.Key()))(t).Value; fmt.Sprint(got) != fmt.Sprint(p) {
+		assert.Must(home.Tables.NewClient(home.Table).AddEntity(t.Context(), []byte(body), nil))(t)
+		assert.NoError(t, s.Pin(t.Context(), p.Dept, other.Name, nil))
+		if got := assert.Must(people.Get(t.Context(), p.Key()))(t).Value; fmt.Sprint(got) != fmt.Sprint(p) {
 			t.Errorf("the row is now %+v", got)
 		}
-		row := harness.Must(patterns.NewTable[patterns.Row](other.Tables.NewClient(other.Table), nil))(t)
-		item := harness.Must(row.Get(t.Context(), keys.Key{Partition: p.Dept, Row: "open"}))(t)
+		row := assert.Must(patterns.NewTable[patterns.Row](other.Tables.NewClient(other.Table), nil))(t)
+		item := assert.Must(row.Get(t.Context(), keys.Key{Partition: p.Dept, Row: "open"}))(t)
 		for name, want := range map[string]string{"G": "[16]uint8", "I": "int32", "azp_view": "string"} {
 			if v, ok := item.Property(name); !ok || fmt.Sprintf("%T", v) != want {
 				t.Errorf("%s is a %T", name, v)
@@ -177,23 +169,21 @@ func TestAddSurvivesACrashAtEveryRequest(t *testing.T) {
 	}, func(t *testing.T, account *storagetest.Account) {
 		s, table, list := open(account)
 		check := func() {
-			items := harness.All(t, table.Query(t.Context(), query.Filter{}, everything))
-			if len(items) != 8 {
-				t.Errorf("the query returned %d of 8 rows", len(items))
-			}
+			items := assert.All(t, table.Query(t.Context(), query.Filter{}, everything))
+			assert.Equal(t, len(items), 8, "the query returned", "of 8 rows")
 			for _, item := range items {
-				harness.Must(table.Get(t.Context(), item.Key))(t)
+				assert.Must(table.Get(t.Context(), item.Key))(t)
 			}
 		}
 		check()
 		list[2].Weight = 3
-		harness.NoError(t, s.Add(t.Context(), list[2], opts))
+		assert.NoError(t, s.Add(t.Context(), list[2], opts))
 		check()
 		if n := rowsIn(t, list); n[2] == 0 {
 			t.Errorf("the accounts have %v rows", n)
 		}
 		// A writer that waited while the process was dead can write again.
-		harness.Must(table.Upsert(t.Context(), &doc{PartitionKey: "p0", RowKey: "0", A: "again"}, patterns.Replace))(t)
+		assert.Must(table.Upsert(t.Context(), &doc{PartitionKey: "p0", RowKey: "0", A: "again"}, patterns.Replace))(t)
 	})
 }
 
@@ -232,18 +222,18 @@ func TestALateTransactionIsNeverCopiedInHalf(t *testing.T) {
 			_, err := b.Commit(context.Background())
 			return err
 		}
-		harness.NoError(t, table.WriteWithin(t.Context(), "p", func(at *patterns.Table[doc]) error { return transaction(at, "acknowledged") }))
-		home := harness.Must(s.Account(t.Context(), "p"))(t)
+		assert.NoError(t, table.WriteWithin(t.Context(), "p", func(at *patterns.Table[doc]) error { return transaction(at, "acknowledged") }))
+		home := assert.Must(s.Account(t.Context(), "p"))(t)
 		to := list[0].Name
 		if to == home.Name {
 			to = list[1].Name
 		}
-		old := harness.Must(patterns.NewTable[doc](home.Tables.NewClient("docs"), nil))(t)
-		late = func() { harness.NoError(t, transaction(old, "late")) }
-		harness.NoError(t, s.Pin(t.Context(), "p", to, &shards.MoveOptions{Parallel: 1}))
+		old := assert.Must(patterns.NewTable[doc](home.Tables.NewClient("docs"), nil))(t)
+		late = func() { assert.NoError(t, transaction(old, "late")) }
+		assert.NoError(t, s.Pin(t.Context(), "p", to, &shards.MoveOptions{Parallel: 1}))
 		late = nil
 		values := map[string]int{}
-		for _, item := range harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("p"), nil)) {
+		for _, item := range assert.All(t, table.Query(t.Context(), query.PartitionKey.Eq("p"), nil)) {
 			values[item.Value.A]++
 		}
 		if len(values) != 1 || values["acknowledged"]+values["late"] != 3 {
@@ -263,20 +253,20 @@ func TestALateTransactionOfACopyIsNotCarriedOut(t *testing.T) {
 		o.Lease = time.Millisecond
 		s, table := create(t, list, o)
 		fill(t, table, 1, 3)
-		home := harness.Must(s.Account(t.Context(), "p000"))(t).Name
+		home := assert.Must(s.Account(t.Context(), "p000"))(t).Name
 		to := list[0].Name
 		if to == home {
 			to = list[1].Name
 		}
 		b.Fault(storagetest.On("Table.Batch").Nth(1).LateRequest(30*time.Minute, time.Hour))
-		harness.NoError(t, s.Pin(t.Context(), "p000", to, nil))
+		assert.NoError(t, s.Pin(t.Context(), "p000", to, nil))
 		for r := range 3 {
-			harness.NoError(t, table.Delete(t.Context(), keys.Key{Partition: "p000", Row: fmt.Sprintf("r%03d", r)}, azcore.ETagAny))
+			assert.NoError(t, table.Delete(t.Context(), keys.Key{Partition: "p000", Row: fmt.Sprintf("r%03d", r)}, azcore.ETagAny))
 		}
 		if n := b.Arrive(); n == 0 {
 			t.Error("no request was late")
 		}
-		if got := harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("p000"), nil)); len(got) > 0 {
+		if got := assert.All(t, table.Query(t.Context(), query.PartitionKey.Eq("p000"), nil)); len(got) > 0 {
 			t.Errorf("the rows are back: %v", keysOf(got))
 		}
 	})
@@ -289,7 +279,7 @@ func TestAWriteWaitsUntilThePartitionHasMoved(t *testing.T) {
 		list, o := onBackend(t, b, 2)
 		s, table := create(t, list, o)
 		fill(t, table, 1, 1)
-		home := harness.Must(s.Account(t.Context(), "p000"))(t).Name
+		home := assert.Must(s.Account(t.Context(), "p000"))(t).Name
 		to := list[0].Name
 		if to == home {
 			to = list[1].Name
@@ -300,32 +290,26 @@ func TestAWriteWaitsUntilThePartitionHasMoved(t *testing.T) {
 				stop() // the partition is copied, and the move is not finished
 			}
 		}})
-		harness.WantError(t, err, context.Canceled)
+		assert.WantError(t, err, context.Canceled)
 
 		key := keys.Key{Partition: "p000", Row: "r000"}
 		short, end := context.WithTimeout(t.Context(), 10*time.Second)
 		defer end()
 		_, err = table.Update(short, key, func(d *doc) error { d.A = "never"; return nil })
-		harness.WantError(t, err, shards.ErrMoving)
-		harness.WantError(t, err, context.DeadlineExceeded)
+		assert.WantError(t, err, shards.ErrMoving)
+		assert.WantError(t, err, context.DeadlineExceeded)
 		if errors.Is(err, patterns.ErrOutcomeUnknown) {
 			t.Errorf("the outcome is unknown: %v", err)
 		}
-		if got := harness.Must(table.Get(t.Context(), key))(t).Value.A; got != "0/0" {
-			t.Errorf("the row has %q", got)
-		}
+		assert.Equal(t, assert.Must(table.Get(t.Context(), key))(t).Value.A, "0/0", "the row has")
 		var wrote sync.WaitGroup
 		wrote.Go(func() {
-			harness.MayFail(table.Update(t.Context(), key, func(d *doc) error { d.A = "moved"; return nil }))
+			assert.MayFail(table.Update(t.Context(), key, func(d *doc) error { d.A = "moved"; return nil }))
 		})
-		harness.NoError(t, s.Pin(t.Context(), "p000", to, nil))
+		assert.NoError(t, s.Pin(t.Context(), "p000", to, nil))
 		wrote.Wait()
-		if got := harness.Must(table.Get(t.Context(), key))(t).Value.A; got != "moved" {
-			t.Errorf("the row has %q", got)
-		}
-		if now := harness.Must(s.Account(t.Context(), "p000"))(t).Name; now != to {
-			t.Errorf("the partition is in %s", now)
-		}
+		assert.Equal(t, assert.Must(table.Get(t.Context(), key))(t).Value.A, "moved", "the row has")
+		assert.Equal(t, assert.Must(s.Account(t.Context(), "p000"))(t).Name, to, "the partition is in")
 	})
 }
 
@@ -336,22 +320,20 @@ func TestAWriteThatIsOvertakenByAMoveHasAnUnknownOutcome(t *testing.T) {
 		list, o := onBackend(t, b, 2)
 		s, table := create(t, list, o)
 		fill(t, table, 1, 1)
-		home := harness.Must(s.Account(t.Context(), "p000"))(t).Name
+		home := assert.Must(s.Account(t.Context(), "p000"))(t).Name
 		to := list[0].Name
 		if to == home {
 			to = list[1].Name
 		}
 		err := table.WriteWithin(t.Context(), "p000", func(*patterns.Table[doc]) error { return s.Pin(t.Context(), "p000", to, nil) })
-		harness.WantError(t, err, patterns.ErrOutcomeUnknown)
+		assert.WantError(t, err, patterns.ErrOutcomeUnknown)
 		calls := 0
-		harness.NoError(t, table.ReadWithin(t.Context(), "p000", func(*patterns.Table[doc]) error {
+		assert.NoError(t, table.ReadWithin(t.Context(), "p000", func(*patterns.Table[doc]) error {
 			if calls++; calls == 1 {
 				return s.Pin(t.Context(), "p000", home, nil)
 			}
 			return nil
 		}))
-		if calls != 2 {
-			t.Errorf("the read was called %d times", calls)
-		}
+		assert.Equal(t, calls, 2, "the read was called", "times")
 	})
 }

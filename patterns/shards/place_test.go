@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"pgregory.net/rapid"
 )
 
@@ -55,9 +56,7 @@ func TestTheOwnersOfKnownPartitionsNeverChange(t *testing.T) {
 	for i := range 24 {
 		owners += c.owner(fmt.Sprint("p", i))
 	}
-	if want := "bbbcccbcbcabcabaabccbcca"; owners != want {
-		t.Errorf("the owners are %s, want %s", owners, want)
-	}
+	assert.Equal(t, owners, "bbbcccbcbcabcabaabccbcca", "the owners are")
 	if c.pin("p0", "b"); c.owner("p0") != "b" {
 		t.Error("a pin has no effect")
 	}
@@ -74,9 +73,7 @@ func TestBoundsHaveTheOrderOfTheService(t *testing.T) {
 		{bound{}, "", false}, {after(""), "", true}, {after(""), "a", false}, {bound{All: true}, "a", true},
 		{after(high), surrogate, true}, {after(surrogate), high, false},
 	} {
-		if c.b.passed(c.p) != c.want {
-			t.Errorf("%+v has passed %q: not %v", c.b, c.p, c.want)
-		}
+		assert.Equal(t, c.b.passed(c.p), c.want, c.b, "has passed", c.p)
 	}
 	ordered := []bound{{}, after(""), after("a"), after(surrogate), after(high), {All: true}}
 	for i, b := range ordered {

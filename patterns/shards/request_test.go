@@ -2,7 +2,6 @@ package shards_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -27,10 +27,8 @@ func TestAddMakesTheRequestsThatItDocuments(t *testing.T) {
 		list[2].Weight = 1e9 // everything moves
 		b.ResetRequests()
 		var last shards.Progress
-		harness.NoError(t, s.Add(t.Context(), list[2], &shards.MoveOptions{Progress: func(p shards.Progress) { last = p }}))
-		if want := (shards.Progress{Partitions: 3, Rows: 6, Deleted: 6, Steps: 5}); last != want {
-			t.Errorf("the progress is %+v, want %+v", last, want)
-		}
+		assert.NoError(t, s.Add(t.Context(), list[2], &shards.MoveOptions{Progress: func(p shards.Progress) { last = p }}))
+		assert.Equal(t, last, (shards.Progress{Partitions: 3, Rows: 6, Deleted: 6, Steps: 5}), "the progress is")
 		b.WantRequests(t, map[string]int{
 			"Table.CreateTable": 1,
 			"Table.Replace":     5,         // of the directory: the move, the step, closed, moved, the end
@@ -63,13 +61,13 @@ func TestTheRequestsOfAddAreBackgroundWork(t *testing.T) {
 		if background.Load() > 0 || foreground.Load() == 0 {
 			t.Errorf("%d requests of readers and writers are background work, %d are not", background.Load(), foreground.Load())
 		}
-		home := harness.Must(s.Account(t.Context(), "p000"))(t).Name
+		home := assert.Must(s.Account(t.Context(), "p000"))(t).Name
 		to := list[0].Name
 		if to == home {
 			to = list[1].Name
 		}
 		foreground.Store(0)
-		harness.NoError(t, s.Pin(t.Context(), "p000", to, nil))
+		assert.NoError(t, s.Pin(t.Context(), "p000", to, nil))
 		if background.Load() == 0 || foreground.Load() > 0 {
 			t.Errorf("%d requests of the move are background work, %d are not", background.Load(), foreground.Load())
 		}
@@ -83,14 +81,12 @@ func TestAccountReturnsTheAccountThatHasTheRows(t *testing.T) {
 		all := fill(t, table, 6, 1)
 		used := map[string]bool{}
 		for _, key := range all {
-			a := harness.Must(s.Account(t.Context(), key.Partition))(t)
-			rows := harness.Must(patterns.NewTable[doc](a.Tables.NewClient(a.Table), nil))(t)
-			harness.Must(rows.Get(t.Context(), key))(t)
+			a := assert.Must(s.Account(t.Context(), key.Partition))(t)
+			rows := assert.Must(patterns.NewTable[doc](a.Tables.NewClient(a.Table), nil))(t)
+			assert.Must(rows.Get(t.Context(), key))(t)
 			used[a.Name] = true
 		}
-		if len(used) != len(list) {
-			t.Errorf("the partitions are in %v", used)
-		}
+		assert.Equal(t, len(used), len(list), "the partitions are in", used)
 	})
 }
 
@@ -98,31 +94,29 @@ func TestWriteRefusesOtherPartitionsBeforeAnyRequest(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		list, o := onBackend(t, b, 2)
 		_, table := create(t, list, o)
-		store := harness.Must(shards.NewStore(table, nil))(t)
+		store := assert.Must(shards.NewStore(table, nil))(t)
 		key := fill(t, table, 2, 1)[1]
 		other := &doc{PartitionKey: key.Partition, RowKey: "new"}
 		ctx := t.Context()
 		b.ResetRequests()
 		for name, f := range map[string]func(*patterns.Table[doc]) error{
-			"insert": func(at *patterns.Table[doc]) error { return harness.ErrorOf(at.Insert(ctx, other)) },
+			"insert": func(at *patterns.Table[doc]) error { return assert.ErrorOf(at.Insert(ctx, other)) },
 			"delete": func(at *patterns.Table[doc]) error { return at.Delete(ctx, key, "") },
 			"update": func(at *patterns.Table[doc]) error {
-				return harness.ErrorOf(at.Update(ctx, key, func(*doc) error { return nil }))
+				return assert.ErrorOf(at.Update(ctx, key, func(*doc) error { return nil }))
 			},
-			"batch": func(at *patterns.Table[doc]) error { return harness.ErrorOf(at.Batch().Insert(other).Commit(ctx)) },
+			"batch": func(at *patterns.Table[doc]) error { return assert.ErrorOf(at.Batch().Insert(other).Commit(ctx)) },
 			"bulk": func(at *patterns.Table[doc]) error {
-				return harness.ErrorOf(at.Bulk(ctx, slices.Values([]patterns.Op[doc]{patterns.InsertOp(other)}), nil))
+				return assert.ErrorOf(at.Bulk(ctx, slices.Values([]patterns.Op[doc]{patterns.InsertOp(other)}), nil))
 			},
 		} {
-			if err := table.WriteWithin(ctx, "p000", f); !errors.Is(err, patterns.ErrMixedPartitions) {
-				t.Errorf("%s: %v", name, err)
-			}
+			assert.WantError(t, table.WriteWithin(ctx, "p000", f), patterns.ErrMixedPartitions, name)
 		}
 		err := store.WriteWithin(ctx, "p000", func(at *patterns.Store[doc]) error {
-			return harness.ErrorOf(at.Batch().Put(other).Commit(ctx))
+			return assert.ErrorOf(at.Batch().Put(other).Commit(ctx))
 		})
-		harness.WantError(t, err, patterns.ErrMixedPartitions)
+		assert.WantError(t, err, patterns.ErrMixedPartitions)
 		b.WantRequestCount(t, 0)
-		harness.Must(table.Get(ctx, keys.Key{Partition: "p001", Row: "r000"}))(t)
+		assert.Must(table.Get(ctx, keys.Key{Partition: "p001", Row: "r000"}))(t)
 	})
 }

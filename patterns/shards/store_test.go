@@ -2,10 +2,10 @@ package shards_test
 
 import (
 	"errors"
-	"slices"
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -27,40 +27,32 @@ func TestAStoreMovesWithTheRowsOfItsViews(t *testing.T) {
 		list, o := onBackend(t, b, 3)
 		o.Lease = time.Millisecond
 		s, table := create(t, list[:2], o)
-		store := harness.Must(shards.NewStore(table, &patterns.StoreOptions[doc]{Views: []patterns.View[doc]{byA(own)}}))(t)
+		store := assert.Must(shards.NewStore(table, &patterns.StoreOptions[doc]{Views: []patterns.View[doc]{byA(own)}}))(t)
 		var all []keys.Key
 		for _, p := range []string{"p0", "p1", "p2", "p3", "p4", "p5"} {
 			d := doc{PartitionKey: p, RowKey: "x", A: "1"}
-			all = append(all, harness.Must(store.Insert(t.Context(), &d))(t).Key)
+			all = append(all, assert.Must(store.Insert(t.Context(), &d))(t).Key)
 		}
 		list[2].Weight = 4
-		harness.NoError(t, s.Add(t.Context(), list[2], nil))
+		assert.NoError(t, s.Add(t.Context(), list[2], nil))
 		for _, key := range all {
-			harness.Must(store.Update(t.Context(), key, func(d *doc) error { d.A = "2"; return nil }))(t)
+			assert.Must(store.Update(t.Context(), key, func(d *doc) error { d.A = "2"; return nil }))(t)
 		}
-		if got := keysOf(harness.All(t, store.Query(t.Context(), query.Filter{}, everything))); !slices.Equal(got, all) {
-			t.Errorf("the entities are %v", got)
-		}
-		page := harness.Must(store.Page(t.Context(), query.Filter{}, "", everything))(t)
-		if got := keysOf(page.Items); !slices.Equal(got, all) {
-			t.Errorf("the entities of the page are %v", got)
-		}
+		assert.EqualSlices(t, keysOf(assert.All(t, store.Query(t.Context(), query.Filter{}, everything))), all, "the entities are")
+		page := assert.Must(store.Page(t.Context(), query.Filter{}, "", everything))(t)
+		assert.EqualSlices(t, keysOf(page.Items), all, "the entities of the page are")
 		for page, err := range store.Scan(t.Context(), query.Filter{}, "", nil) {
-			harness.NoError(t, err)
-			if got := keysOf(page.Items); !slices.Equal(got, all) {
-				t.Errorf("the entities of the scan are %v", got)
-			}
+			assert.NoError(t, err)
+			assert.EqualSlices(t, keysOf(page.Items), all, "the entities of the scan are")
 		}
 		for _, key := range all { // the copy at the old value is gone, that at the new value is there
-			harness.WantError(t, failure(table.Get(t.Context(), keys.Key{Partition: key.Partition, Row: "a_1"})), patterns.ErrNotFound)
-			harness.Must(table.Get(t.Context(), keys.Key{Partition: key.Partition, Row: "a_2"}))(t)
+			assert.WantError(t, failure(table.Get(t.Context(), keys.Key{Partition: key.Partition, Row: "a_1"})), patterns.ErrNotFound)
+			assert.Must(table.Get(t.Context(), keys.Key{Partition: key.Partition, Row: "a_2"}))(t)
 		}
 		d := doc{PartitionKey: "p0", RowKey: "x", A: "3"}
-		harness.Must(store.Put(t.Context(), &d))(t)
-		if got := harness.Must(store.Get(t.Context(), all[0]))(t).Value; got != d {
-			t.Errorf("the entity is %+v", got)
-		}
-		harness.NoError(t, store.Delete(t.Context(), all[0]))
+		assert.Must(store.Put(t.Context(), &d))(t)
+		assert.Equal(t, assert.Must(store.Get(t.Context(), all[0]))(t).Value, d, "the entity is")
+		assert.NoError(t, store.Delete(t.Context(), all[0]))
 		if n := rowsIn(t, list); n[0]+n[1]+n[2] != 2*(len(all)-1) {
 			t.Errorf("the accounts have %v rows", n)
 		}
@@ -74,12 +66,12 @@ func TestAViewOutsideThePartitionIsRefused(t *testing.T) {
 		list, o := onBackend(t, b, 2)
 		_, table := create(t, list, o)
 		_, err := shards.NewStore(table, &patterns.StoreOptions[doc]{Outbox: &harness.OutboxQueue{}})
-		harness.WantError(t, err, shards.ErrRemoteRows)
+		assert.WantError(t, err, shards.ErrRemoteRows)
 		remote := patterns.NewView("remote", patterns.Shape{Remote: true}, func(*doc) ([]patterns.DerivedRow, error) { return nil, nil })
 		_, err = shards.NewStore(table, &patterns.StoreOptions[doc]{Views: []patterns.View[doc]{remote}})
-		harness.WantError(t, err, patterns.ErrBadView)
+		assert.WantError(t, err, patterns.ErrBadView)
 		// A view that does not declare it fails before it changes anything.
-		elsewhere := harness.Must(shards.NewStore(table, &patterns.StoreOptions[doc]{Views: []patterns.View[doc]{byA(func(d *doc) string { return "by " + d.A })}}))(t)
+		elsewhere := assert.Must(shards.NewStore(table, &patterns.StoreOptions[doc]{Views: []patterns.View[doc]{byA(func(d *doc) string { return "by " + d.A })}}))(t)
 		_, err = elsewhere.Insert(t.Context(), &doc{PartitionKey: "p", RowKey: "x", A: "1"})
 		if err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) {
 			t.Errorf("the error is %v", err)
@@ -109,31 +101,31 @@ func TestMisuseIsRefusedBeforeAnyRequest(t *testing.T) {
 			{[]shards.Account{{Name: "a", Tables: one.Tables, Weight: -1}}, "docs", nil, patterns.ErrBadOption},
 		} {
 			_, err := shards.New(c.accounts, c.table, c.opts)
-			harness.WantError(t, err, c.want)
+			assert.WantError(t, err, c.want)
 		}
-		s := harness.Must(shards.New(list, "docs", o))(t)
+		s := assert.Must(shards.New(list, "docs", o))(t)
 		_, err := shards.NewTable[doc](nil, nil)
-		harness.WantError(t, err, patterns.ErrNil)
+		assert.WantError(t, err, patterns.ErrNil)
 		_, err = shards.NewStore[doc](nil, nil)
-		harness.WantError(t, err, patterns.ErrNil)
-		table := harness.Must(shards.NewTable[doc](s, nil))(t)
+		assert.WantError(t, err, patterns.ErrNil)
+		table := assert.Must(shards.NewTable[doc](s, nil))(t)
 		_, err = table.Insert(t.Context(), &doc{PartitionKey: "p", RowKey: "~azpmove"})
-		harness.WantError(t, err, patterns.ErrBadKey)
+		assert.WantError(t, err, patterns.ErrBadKey)
 		_, err = table.Insert(t.Context(), nil)
-		harness.WantError(t, err, patterns.ErrNil)
-		harness.WantError(t, s.Pin(t.Context(), "p", one.Name, &shards.MoveOptions{Rows: -1}), patterns.ErrBadOption)
-		harness.WantError(t, s.Pin(t.Context(), "p", one.Name, &shards.MoveOptions{Parallel: -1}), patterns.ErrBadOption)
+		assert.WantError(t, err, patterns.ErrNil)
+		assert.WantError(t, s.Pin(t.Context(), "p", one.Name, &shards.MoveOptions{Rows: -1}), patterns.ErrBadOption)
+		assert.WantError(t, s.Pin(t.Context(), "p", one.Name, &shards.MoveOptions{Parallel: -1}), patterns.ErrBadOption)
 		b.WantRequestCount(t, 0)
 
 		_, err = table.Get(t.Context(), keys.Key{Partition: "p", Row: "r"})
-		harness.WantError(t, err, shards.ErrNoDirectory)
-		harness.NoError(t, s.Create(t.Context()))
-		first := harness.Must(shards.New(list[:1], "docs", o))(t) // lacks the second account
-		lacking := harness.Must(shards.NewTable[doc](first, nil))(t)
+		assert.WantError(t, err, shards.ErrNoDirectory)
+		assert.NoError(t, s.Create(t.Context()))
+		first := assert.Must(shards.New(list[:1], "docs", o))(t) // lacks the second account
+		lacking := assert.Must(shards.NewTable[doc](first, nil))(t)
 		_, err = lacking.Page(t.Context(), query.Filter{}, "", everything)
-		harness.WantError(t, err, shards.ErrUnknownAccount)
+		assert.WantError(t, err, shards.ErrUnknownAccount)
 		b.ResetRequests() // it does not take over moves, which it could not finish
-		harness.WantError(t, first.Pin(t.Context(), "p", one.Name, nil), shards.ErrUnknownAccount)
+		assert.WantError(t, first.Pin(t.Context(), "p", one.Name, nil), shards.ErrUnknownAccount)
 		b.WantRequests(t, map[string]int{"Table.Get": 1})
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -19,13 +20,8 @@ type person struct{ PartitionKey, RowKey string }
 // verboseErrors returns errors whose %+v contains the key "secret".
 func verboseErrors(t *testing.T) map[string]error {
 	service := storagetest.New(t).Tables()
-	if _, err := service.CreateTable(t.Context(), "People", nil); err != nil {
-		t.Fatal(err)
-	}
-	people, err := patterns.NewTable[person](service.NewClient("People"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(service.CreateTable(t.Context(), "People", nil)))
+	people := assert.Must(patterns.NewTable[person](service.NewClient("People"), nil))(t)
 	_, missing := people.Get(t.Context(), keys.Key{Partition: "secret", Row: "1"})
 	b := people.Batch()
 	b.Delete(keys.Key{Partition: "secret", Row: "1"}, "*")

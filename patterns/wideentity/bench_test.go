@@ -15,6 +15,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -65,9 +66,7 @@ func TestWritingAndReadingMakeAsManyRequestsAsByHand(t *testing.T) {
 		write, read, ours := byTable(t, n, true)
 		write()
 		read()
-		if *ours != *hand {
-			t.Errorf("%d properties: %d requests, by hand %d", n, *ours, *hand)
-		}
+		assert.Equal(t, *ours, *hand, n, "properties", "requests, by hand")
 	}
 }
 
@@ -110,19 +109,14 @@ func (r *replay) Do(req *http.Request) (*http.Response, error) {
 
 func replayed(t testing.TB, accelerated bool) (*aztables.Client, *int) {
 	acct := storagetest.Start(nil)
-	if _, err := acct.Tables().CreateTable(t.Context(), "Wide", nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(acct.Tables().CreateTable(t.Context(), "Wide", nil)))
 	r := &replay{inner: acct.Transport(), replies: map[string]reply{}}
 	opts := &aztables.ClientOptions{}
 	opts.Transport = r
 	if accelerated {
 		patterns.Accelerate(&opts.ClientOptions)
 	}
-	service, err := aztables.NewServiceClientFromConnectionString(acct.ConnectionString(), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	service := assert.Must(aztables.NewServiceClientFromConnectionString(acct.ConnectionString(), opts))(t)
 	return service.NewClient("Wide"), &r.requests
 }
 
@@ -131,9 +125,7 @@ func byTable(t testing.TB, n int, accelerated bool) (write, read func(), request
 	table := open[properties](t, client, &wideentity.Options{Parts: max(1, (n+149)/150)})
 	v := days(n)
 	return func() {
-			if _, err := table.Insert(t.Context(), year, &v); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(table.Insert(t.Context(), year, &v)))
 		}, func() {
 			item, err := table.Get(t.Context(), year)
 			if err != nil || len(item.Value) != n+2 {
@@ -148,9 +140,7 @@ func byHand(t testing.TB, n int) (write, read func(), requests *int) {
 	client, requests := replayed(t, false)
 	v := days(n)
 	return func() {
-			if err := handPut(t.Context(), client, year, v, n); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, handPut(t.Context(), client, year, v, n))
 		}, func() {
 			got, err := handGet(t.Context(), client, year)
 			if err != nil || len(got) != n {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -121,15 +122,11 @@ func TestACrashLeavesTheEntityBeforeOrAfterTheWrite(t *testing.T) {
 					}
 					time.Sleep(2 * time.Hour) // in virtual time; a request in flight arrives
 					got = state()
-					if _, err := table.Sweep(t.Context(), nil); err != nil {
-						t.Fatal(err)
-					}
+					assert.NoError(t, assert.ErrorOf(table.Sweep(t.Context(), nil)))
 					wantRows(t, acct, got)
 					z := large("z")
-					if _, err := table.Put(t.Context(), year, &z); err != nil {
-						t.Fatal(err)
-					}
-					item := harness.Must(table.Get(t.Context(), year))(t)
+					assert.NoError(t, assert.ErrorOf(table.Put(t.Context(), year, &z)))
+					item := assert.Must(table.Get(t.Context(), year))(t)
 					wantProperties(t, item.Value, z)
 					wantRows(t, acct, z)
 				})
@@ -152,7 +149,7 @@ func wantRows(t *testing.T, acct *storagetest.Account, v properties) {
 	}
 	for _, raw := range harness.Rows(t, acct.Tables().NewClient("Wide")) {
 		var row struct{ RowKey string }
-		harness.NoError(t, json.Unmarshal(raw, &row))
+		assert.NoError(t, json.Unmarshal(raw, &row))
 		part := row.RowKey[:min(len(row.RowKey), len("000123_01"))] // staged or in place
 		if !want[part] && (v == nil || row.RowKey != year.Row+"_00") {
 			t.Errorf("row %s is left", row.RowKey)

@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -25,7 +26,7 @@ func storeForeign(t testing.TB, client *aztables.Client, suffixes ...string) {
 	t.Helper()
 	for _, suffix := range suffixes {
 		row := fmt.Sprintf(`{"PartitionKey":%q,"RowKey":"%s_%s","Mine":"%s"}`, year.Partition, year.Row, suffix, suffix)
-		harness.Must(client.UpsertEntity(t.Context(), []byte(row), nil))(t)
+		assert.Must(client.UpsertEntity(t.Context(), []byte(row), nil))(t)
 	}
 }
 
@@ -33,9 +34,9 @@ func storeForeign(t testing.TB, client *aztables.Client, suffixes ...string) {
 func wantForeign(t testing.TB, client *aztables.Client, suffixes ...string) {
 	t.Helper()
 	for _, suffix := range suffixes {
-		resp := harness.Must(client.GetEntity(t.Context(), year.Partition, year.Row+"_"+suffix, nil))(t)
+		resp := assert.Must(client.GetEntity(t.Context(), year.Partition, year.Row+"_"+suffix, nil))(t)
 		var row map[string]any
-		harness.NoError(t, json.Unmarshal(resp.Value, &row))
+		assert.NoError(t, json.Unmarshal(resp.Value, &row))
 		if row["Mine"] != suffix || row["azp_part"] != nil {
 			t.Errorf("row %s was overwritten: %s", suffix, resp.Value)
 		}
@@ -45,10 +46,10 @@ func wantForeign(t testing.TB, client *aztables.Client, suffixes ...string) {
 func TestAnEntityIsNotWrittenOverRowsThatAreNotItsParts(t *testing.T) {
 	writes := map[string]func(context.Context, *wideentity.Table[properties], *properties) error{
 		"Insert": func(ctx context.Context, table *wideentity.Table[properties], v *properties) error {
-			return harness.ErrorOf(table.Insert(ctx, year, v))
+			return assert.ErrorOf(table.Insert(ctx, year, v))
 		},
 		"Put": func(ctx context.Context, table *wideentity.Table[properties], v *properties) error {
-			return harness.ErrorOf(table.Put(ctx, year, v))
+			return assert.ErrorOf(table.Put(ctx, year, v))
 		},
 	}
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
@@ -59,7 +60,7 @@ func TestAnEntityIsNotWrittenOverRowsThatAreNotItsParts(t *testing.T) {
 			b.ResetRequests()
 			v := days(100)
 			err := write(t.Context(), table, &v)
-			harness.WantError(t, err, wideentity.ErrForeignRow)
+			assert.WantError(t, err, wideentity.ErrForeignRow)
 			if errors.Is(err, patterns.ErrOutcomeUnknown) {
 				t.Errorf("%s: a refusal is unknown: %v", name, err)
 			}
@@ -68,9 +69,7 @@ func TestAnEntityIsNotWrittenOverRowsThatAreNotItsParts(t *testing.T) {
 				want["Table.Get"] = 1
 			}
 			b.WantRequests(t, want)
-			if rows := harness.Rows(t, client); len(rows) != 2 {
-				t.Errorf("%s: %d rows, want the 2 foreign ones", name, len(rows))
-			}
+			assert.Equal(t, len(harness.Rows(t, client)), 2, name, "rows, want the 2 foreign ones")
 			wantForeign(t, client, "01", "02")
 		}
 	})
@@ -83,15 +82,15 @@ func TestARowOfAnotherProgramAtTheKeyOfTheHeadIsLeftAlone(t *testing.T) {
 		storeForeign(t, client, "00")
 		v := days(3)
 		for name, err := range map[string]error{
-			"Put":    harness.ErrorOf(table.Put(t.Context(), year, &v)),
-			"Get":    harness.ErrorOf(table.Get(t.Context(), year)),
+			"Put":    assert.ErrorOf(table.Put(t.Context(), year, &v)),
+			"Get":    assert.ErrorOf(table.Get(t.Context(), year)),
 			"Delete": table.Delete(t.Context(), year, ""),
 		} {
 			if !errors.Is(err, wideentity.ErrForeignRow) || errors.Is(err, patterns.ErrBadReply) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		harness.WantError(t, harness.ErrorOf(table.Insert(t.Context(), year, &v)), patterns.ErrExists)
+		assert.WantError(t, assert.ErrorOf(table.Insert(t.Context(), year, &v)), patterns.ErrExists)
 		wantForeign(t, client, "00")
 	})
 }
@@ -106,26 +105,24 @@ func TestAnEntityDoesNotGrowOverRowsThatAreNotItsParts(t *testing.T) {
 			return 1
 		}})
 		v := properties{"Early": int32(1)}
-		item := harness.Must(table.Insert(t.Context(), year, &v))(t)
+		item := assert.Must(table.Insert(t.Context(), year, &v))(t)
 		storeForeign(t, client, "02")
 		more := properties{"Early": int32(2), "Late": int32(3)}
 		item.Value = more
 		for name, err := range map[string]error{
-			"Replace": harness.ErrorOf(table.Replace(t.Context(), item)),
-			"Merge":   harness.ErrorOf(table.Merge(t.Context(), item, "Late")),
+			"Replace": assert.ErrorOf(table.Replace(t.Context(), item)),
+			"Merge":   assert.ErrorOf(table.Merge(t.Context(), item, "Late")),
 			"Set":     table.Set(t.Context(), year, &more, "Late"),
-			"Put":     harness.ErrorOf(table.Put(t.Context(), year, &more)),
-			"Update": harness.ErrorOf(table.Update(t.Context(), year, func(v *properties) error {
+			"Put":     assert.ErrorOf(table.Put(t.Context(), year, &more)),
+			"Update": assert.ErrorOf(table.Update(t.Context(), year, func(v *properties) error {
 				(*v)["Late"] = int32(3)
 				return nil
 			})),
 		} {
-			if !errors.Is(err, wideentity.ErrForeignRow) {
-				t.Errorf("%s: %v", name, err)
-			}
+			assert.WantError(t, err, wideentity.ErrForeignRow, name)
 		}
 		wantForeign(t, client, "02")
-		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
+		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
 	})
 }
 
@@ -136,16 +133,14 @@ func TestAStagedEntityLeavesRowsThatAreNotItsParts(t *testing.T) {
 		wideentity.SetBatchBytes(table, 2000)
 		storeForeign(t, client, "01", "02", "03", "04")
 		v := days(200)
-		harness.Must(table.Insert(t.Context(), year, &v))(t)
-		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
-		wantProperties(t, harness.Must(table.Read(t.Context(), year, dayName(1)))(t).Value, properties{dayName(1): int32(1)})
+		assert.Must(table.Insert(t.Context(), year, &v))(t)
+		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
+		wantProperties(t, assert.Must(table.Read(t.Context(), year, dayName(1)))(t).Value, properties{dayName(1): int32(1)})
 		v = days(150)
-		harness.Must(table.Put(t.Context(), year, &v))(t)
-		harness.NoError(t, table.Delete(t.Context(), year, ""))
+		assert.Must(table.Put(t.Context(), year, &v))(t)
+		assert.NoError(t, table.Delete(t.Context(), year, ""))
 		wantForeign(t, client, "01", "02", "03", "04")
-		if rows := harness.Rows(t, client); len(rows) != 4 {
-			t.Errorf("%d rows, want the 4 foreign ones", len(rows))
-		}
+		assert.Equal(t, len(harness.Rows(t, client)), 4, "rows, want the 4 foreign ones")
 	})
 }
 
@@ -168,7 +163,7 @@ func TestALateAttemptToStagePartsDoesNotUndoALaterMerge(t *testing.T) {
 			}
 			late = func() {
 				req.Body = io.NopCloser(bytes.NewReader(body))
-				harness.MayFail(inner.Do(req.WithContext(context.Background())))
+				assert.MayFail(inner.Do(req.WithContext(context.Background())))
 			}
 			return nil, errors.New("connection reset")
 		}
@@ -178,14 +173,14 @@ func TestALateAttemptToStagePartsDoesNotUndoALaterMerge(t *testing.T) {
 		wideentity.SetBatchBytes(table, smallBatch)
 		v := large("x")
 		hold = 2 // the first part; the first transaction inserts the marker
-		harness.Must(table.Insert(t.Context(), year, &v))(t)
+		assert.Must(table.Insert(t.Context(), year, &v))(t)
 		for name := range v {
 			v[name] = "changed"
-			harness.NoError(t, table.Set(t.Context(), year, &v, name))
+			assert.NoError(t, table.Set(t.Context(), year, &v, name))
 		}
 		late()
-		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
+		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
 		sweepNow(t, table, year)
-		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
+		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
 	})
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -86,36 +87,30 @@ func TestAStructMayHaveMoreThan252Fields(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		table := open[yearOfMessages](t, client, &wideentity.Options{Parts: 2, PartOf: guidePartOf})
-		harness.Must(table.Insert(t.Context(), year, aYear()))(t)
+		assert.Must(table.Insert(t.Context(), year, aYear()))(t)
 		for row, want := range map[string]string{"000123_01": "Day251", "000123_02": "Day252"} {
 			resp, err := client.GetEntity(t.Context(), year.Partition, row, nil)
 			if err != nil || !strings.Contains(string(resp.Value), `"`+want+`"`) {
 				t.Errorf("row %s has no %s: %v", row, want, err)
 			}
 		}
-		item := harness.Must(table.Get(t.Context(), year))(t)
+		item := assert.Must(table.Get(t.Context(), year))(t)
 		want := aYear()
 		want.PartitionKey, want.RowKey = "Sales", "000123"
-		if !reflect.DeepEqual(&item.Value, want) {
-			t.Error("the entity is not what was written")
-		}
-		part := harness.Must(table.Read(t.Context(), year, "Day100"))(t)
+		assert.DeepEqual(t, &item.Value, want, "the entity is not what was written")
+		part := assert.Must(table.Read(t.Context(), year, "Day100"))(t)
 		if part.Value.Day100 != 100 || part.Value.Day101 != 0 || part.Value.Department != "" || !part.Projected() {
 			t.Errorf("a partial read returned other properties: %d %d", part.Value.Day100, part.Value.Day101)
 		}
 		if _, err := table.Replace(t.Context(), part); !errors.Is(err, patterns.ErrBadETag) {
 			t.Errorf("replace by an item that was read without its head: %v", err)
 		}
-		part = harness.Must(table.Read(t.Context(), year, "Day100", "Day300"))(t)
-		if _, err := table.Replace(t.Context(), part); !errors.Is(err, patterns.ErrProjected) {
-			t.Errorf("replace by an item that was read in part: %v", err)
-		}
-		if _, err := table.Merge(t.Context(), part, "Day101"); !errors.Is(err, patterns.ErrProjected) {
-			t.Errorf("merge of a property that was not read: %v", err)
-		}
+		part = assert.Must(table.Read(t.Context(), year, "Day100", "Day300"))(t)
+		assert.WantError(t, assert.ErrorOf(table.Replace(t.Context(), part)), patterns.ErrProjected, "replace by an item that was read in part")
+		assert.WantError(t, assert.ErrorOf(table.Merge(t.Context(), part, "Day101")), patterns.ErrProjected, "merge of a property that was not read")
 		part.Value.Day300 = -1
-		harness.Must(table.Merge(t.Context(), part, "Day300"))(t)
-		if got := harness.Must(table.Get(t.Context(), year))(t); got.Value.Day300 != -1 || got.Value.Day299 != 299 {
+		assert.Must(table.Merge(t.Context(), part, "Day300"))(t)
+		if got := assert.Must(table.Get(t.Context(), year))(t); got.Value.Day300 != -1 || got.Value.Day299 != 299 {
 			t.Error("the merge was not applied")
 		}
 	})
@@ -128,17 +123,17 @@ func TestUnknownPropertiesSurviveUpdateAndReplace(t *testing.T) {
 		client := b.Table(t)
 		all, some := open[properties](t, client, nil), open[narrow](t, client, nil)
 		v := properties{"A": "a", "B": int64(5), "C": noise(100_000), "D": text(50_000), "E": 2.0, "F": [16]byte{1}}
-		harness.Must(all.Insert(t.Context(), year, &v))(t)
-		item := harness.Must(some.Update(t.Context(), year, func(n *narrow) error {
+		assert.Must(all.Insert(t.Context(), year, &v))(t)
+		item := assert.Must(some.Update(t.Context(), year, func(n *narrow) error {
 			n.A = "aa"
 			return nil
 		}))(t)
 		v["A"] = "aa"
-		wantProperties(t, harness.Must(all.Get(t.Context(), year))(t).Value, v)
+		wantProperties(t, assert.Must(all.Get(t.Context(), year))(t).Value, v)
 		item.Value.A = "aaa"
-		harness.Must(some.Replace(t.Context(), item))(t)
+		assert.Must(some.Replace(t.Context(), item))(t)
 		v["A"] = "aaa"
-		wantProperties(t, harness.Must(all.Get(t.Context(), year))(t).Value, v)
+		wantProperties(t, assert.Must(all.Get(t.Context(), year))(t).Value, v)
 	})
 }
 
@@ -150,47 +145,39 @@ func TestTheNumberOfPartsMayChange(t *testing.T) {
 		old, table := open[properties](t, client, &wideentity.Options{Parts: 7}), open[properties](t, client, &wideentity.Options{Parts: 3})
 		v := days(300)
 		v["Photo"] = noise(150_000)
-		harness.Must(old.Insert(t.Context(), year, &v))(t)
+		assert.Must(old.Insert(t.Context(), year, &v))(t)
 		v[dayName(3)] = int32(-3)
-		if err := table.Set(t.Context(), year, &v, dayName(3)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, table.Set(t.Context(), year, &v, dayName(3)))
 		check := func() {
 			t.Helper()
-			wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
+			wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
 			for _, names := range [][]string{{dayName(3)}, {dayName(1), dayName(3), dayName(4)}, {"Photo", dayName(3)}} {
-				wantProperties(t, harness.Must(table.Read(t.Context(), year, names...))(t).Value, only(v, names))
+				wantProperties(t, assert.Must(table.Read(t.Context(), year, names...))(t).Value, only(v, names))
 			}
 		}
 		check()
-		harness.Must(table.Update(t.Context(), year, func(b *properties) error {
+		assert.Must(table.Update(t.Context(), year, func(b *properties) error {
 			(*b)[dayName(3)] = int32(33)
 			return nil
 		}))(t)
 		v[dayName(3)] = int32(33)
 		check()
-		if n := rawRows(t, b, client); n != 4 {
-			t.Errorf("%d rows, want 4", n)
-		}
+		assert.Equal(t, rawRows(t, b, client), 4, "rows, want 4")
 		// Only a table with the same PartOf can read a part of an entity stored by it.
 		own := open[properties](t, client, &wideentity.Options{Parts: 2, PartOf: guidePartOf})
-		wantProperties(t, harness.Must(own.Read(t.Context(), year, dayName(3)))(t).Value, only(v, []string{dayName(3)}))
-		harness.Must(own.Update(t.Context(), year, func(b *properties) error {
+		wantProperties(t, assert.Must(own.Read(t.Context(), year, dayName(3)))(t).Value, only(v, []string{dayName(3)}))
+		assert.Must(own.Update(t.Context(), year, func(b *properties) error {
 			clear(*b)
 			(*b)["Day001"] = int32(1)
 			return nil
 		}))(t)
 		v = properties{"Day001": int32(1)}
-		if err := table.Set(t.Context(), year, &v, "Day001"); !errors.Is(err, wideentity.ErrParts) {
-			t.Errorf("set by another rule: %v", err)
-		}
-		if _, err := table.Read(t.Context(), year, "Day001"); !errors.Is(err, wideentity.ErrParts) {
-			t.Errorf("read by another rule: %v", err)
-		}
-		item := harness.Must(table.Get(t.Context(), year))(t)
+		assert.WantError(t, table.Set(t.Context(), year, &v, "Day001"), wideentity.ErrParts, "set by another rule")
+		assert.WantError(t, assert.ErrorOf(table.Read(t.Context(), year, "Day001")), wideentity.ErrParts, "read by another rule")
+		item := assert.Must(table.Get(t.Context(), year))(t)
 		wantProperties(t, item.Value, v)
-		harness.Must(table.Replace(t.Context(), item))(t)
-		wantProperties(t, harness.Must(table.Read(t.Context(), year, "Day001"))(t).Value, v)
+		assert.Must(table.Replace(t.Context(), item))(t)
+		wantProperties(t, assert.Must(table.Read(t.Context(), year, "Day001"))(t).Value, v)
 	})
 }
 
@@ -201,13 +188,11 @@ func TestTheStoredFormDoesNotChange(t *testing.T) {
 		table := open[properties](t, client, &wideentity.Options{Parts: 4})
 		v := properties{"Name": "n", "Count": int64(7), "Photo": make([]byte, 131_072)}
 		key := keys.Key{Partition: "Sales", Row: "a_b"}
-		harness.Must(table.Insert(t.Context(), key, &v))(t)
+		assert.Must(table.Insert(t.Context(), key, &v))(t)
 		var got []string
 		for _, raw := range harness.Rows(t, client) {
 			var e aztables.EDMEntity
-			if err := json.Unmarshal(raw, &e); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, json.Unmarshal(raw, &e))
 			got = append(got, describe(e))
 		}
 		want := []string{ // "_" is escaped in an id
@@ -229,14 +214,14 @@ func TestATextThatGrowsOrShrinksByAPieceIsReadAsAWhole(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[properties](t, b.Table(t), nil)
 		v := properties{"Text": ""}
-		harness.Must(table.Insert(t.Context(), year, &v))(t)
+		assert.Must(table.Insert(t.Context(), year, &v))(t)
 		for _, units := range []int{32768, 32769, 32768, 70_000, 32768} {
 			text := strings.Repeat("x", units)
-			harness.Must(table.Update(t.Context(), year, func(b *properties) error {
+			assert.Must(table.Update(t.Context(), year, func(b *properties) error {
 				(*b)["Text"] = text
 				return nil
 			}))(t)
-			part := harness.Must(table.Read(t.Context(), year, "Text"))(t)
+			part := assert.Must(table.Read(t.Context(), year, "Text"))(t)
 			wantProperties(t, part.Value, properties{"Text": text})
 		}
 	})
@@ -248,23 +233,18 @@ func TestAMergeEmptiesSurplusPieces(t *testing.T) {
 		client := b.Table(t)
 		table := open[properties](t, client, &wideentity.Options{Parts: 4})
 		v := properties{"Photo": make([]byte, 200_000)}
-		harness.Must(table.Insert(t.Context(), year, &v))(t)
+		assert.Must(table.Insert(t.Context(), year, &v))(t)
 		v = properties{"Photo": make([]byte, 70_000)}
-		if err := table.Set(t.Context(), year, &v, "Photo"); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, table.Set(t.Context(), year, &v, "Photo"))
 		// 01 has the last of four pieces, 02 the first.
 		for row, want := range map[string]int{"01": 0, "02": 65535, "03": 4465, "04": 0} {
-			resp, err := client.GetEntity(t.Context(), year.Partition, year.Row+"_"+row, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			resp := assert.Must(client.GetEntity(t.Context(), year.Partition, year.Row+"_"+row, nil))(t)
 			if n := len(resp.Value); n > want*4/3+1000 {
 				t.Errorf("row %s has %d bytes, for %d of the value", row, n, want)
 			}
 		}
-		wantProperties(t, harness.Must(table.Read(t.Context(), year, "Photo"))(t).Value, v)
-		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
+		wantProperties(t, assert.Must(table.Read(t.Context(), year, "Photo"))(t).Value, v)
+		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
 	})
 }
 
@@ -287,15 +267,13 @@ var versions = regexp.MustCompile(`\b[0-9a-v]{13}\b`)
 // Adding properties never moves others. The parts are a part of the stored form.
 func TestThePartOfAPropertyFollowsFromItsName(t *testing.T) {
 	for name, want := range map[string]int{"Name": 1, "Count": 1, "Photo": 2, "Day001": 9, "Day365": 8, "MessageCountDay001": 4, "É": 7} {
-		if got := hashOf(name, 16) + 1; got != want {
-			t.Errorf("%s is in part %d, want %d", name, got, want)
-		}
+		assert.Equal(t, hashOf(name, 16)+1, want, name, "is in part")
 	}
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		table := open[properties](t, client, nil)
 		v := days(30)
-		harness.Must(table.Insert(t.Context(), year, &v))(t)
+		assert.Must(table.Insert(t.Context(), year, &v))(t)
 		for name := range v {
 			row := fmt.Sprintf("000123_%02d", hashOf(name, 16)+1)
 			resp, err := client.GetEntity(t.Context(), "Sales", row, nil)

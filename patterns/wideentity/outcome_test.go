@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -58,24 +59,18 @@ func TestAWriteSucceedsIfItsResponseIsLost(t *testing.T) {
 					table := open[properties](t, b.Table(t), nil)
 					wideentity.SetBatchBytes(table, smallBatch)
 					if c.before != nil {
-						harness.Must(table.Insert(t.Context(), year, &c.before))(t)
+						assert.Must(table.Insert(t.Context(), year, &c.before))(t)
 					}
 					b.ClearFaults()
 					b.Fault(storagetest.On("Table.Batch").Nth(n + 1).LoseReply())
-					if err := c.run(t, table); err != nil {
-						t.Fatalf("response %d lost: %v", n+1, err)
-					}
+					assert.NoError(t, c.run(t, table), "response", n+1, "lost")
 					b.ClearFaults()
 					item, err := table.Get(t.Context(), year)
 					if c.after == nil {
-						if !errors.Is(err, patterns.ErrNotFound) {
-							t.Errorf("response %d lost: %v", n+1, err)
-						}
+						assert.WantError(t, err, patterns.ErrNotFound, "response", n+1, "lost")
 						continue
 					}
-					if err != nil {
-						t.Fatal(err)
-					}
+					assert.NoError(t, err)
 					wantProperties(t, item.Value, c.after)
 				}
 			})
@@ -87,14 +82,14 @@ func TestAnOutcomeThatTheHeadDoesNotShowIsUnknown(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := open[properties](t, b.Table(t), nil)
 		v := properties{"A": "a"}
-		item := harness.Must(table.Insert(t.Context(), year, &v))(t)
+		item := assert.Must(table.Insert(t.Context(), year, &v))(t)
 		b.Fault(storagetest.On("Table.Batch").LoseReply(), storagetest.On("Table.Get").LoseRequest())
 		item.Value = properties{"A": "b"}
 		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrConflict) {
 			t.Errorf("the head cannot be read: %v", err)
 		}
 		b.ClearFaults()
-		item = harness.Must(table.Get(t.Context(), year))(t)
+		item = assert.Must(table.Get(t.Context(), year))(t)
 		b.Fault(storagetest.On("Table.Batch").LoseReply())
 		if err := table.Delete(t.Context(), year, item.ETag); !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("the entity does not exist: %v", err)
@@ -121,7 +116,7 @@ func TestOnlyAResponseProvesThatAWriteWasNotApplied(t *testing.T) {
 				for _, key := range all {
 					table := open[properties](t, b.Table(t), nil)
 					v := properties{"A": "a"}
-					item := harness.Must(table.Insert(t.Context(), key, &v))(t)
+					item := assert.Must(table.Insert(t.Context(), key, &v))(t)
 					b.Fault(c.rule)
 					item.Value = properties{"A": "b"}
 					if _, err := table.Replace(t.Context(), item); err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) != c.unknown {
@@ -131,9 +126,7 @@ func TestOnlyAResponseProvesThatAWriteWasNotApplied(t *testing.T) {
 						t.Errorf("delete: %v", err)
 					}
 					b.ClearFaults()
-					if _, err := table.Replace(t.Context(), item); err != nil {
-						t.Errorf("second replace: %v", err)
-					}
+					assert.Equal(t, assert.ErrorOf(table.Replace(t.Context(), item)), nil, "second replace")
 				}
 			})
 		})
@@ -179,7 +172,7 @@ func TestTheHeadShowsThatOtherClientsMadeTheChange(t *testing.T) {
 				theirs := properties{"A": "theirs"}
 				var item wideentity.Item[properties]
 				if c.exists {
-					item = harness.Must(other.Insert(t.Context(), year, &theirs))(t)
+					item = assert.Must(other.Insert(t.Context(), year, &theirs))(t)
 				}
 				b.Fault(storagetest.On("Table.Batch").Nth(1).LoseRequest())
 				lost := false
@@ -189,7 +182,7 @@ func TestTheHeadShowsThatOtherClientsMadeTheChange(t *testing.T) {
 					}
 					lost = true
 					for range c.others {
-						harness.Must(other.Put(t.Context(), year, &theirs))(t)
+						assert.Must(other.Put(t.Context(), year, &theirs))(t)
 					}
 				}), nil)
 				err := c.run(t.Context(), table, item)
@@ -199,7 +192,7 @@ func TestTheHeadShowsThatOtherClientsMadeTheChange(t *testing.T) {
 				if c.want == patterns.ErrOutcomeUnknown && (errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrExists)) {
 					t.Errorf("%v invites the caller to repeat the write", err)
 				}
-				wantProperties(t, harness.Must(other.Get(t.Context(), year))(t).Value, theirs)
+				wantProperties(t, assert.Must(other.Get(t.Context(), year))(t).Value, theirs)
 			})
 		})
 	}
@@ -211,7 +204,7 @@ func TestAStagedWriteThatFailsBeforeItsHeadIsNotApplied(t *testing.T) {
 		table := open[properties](t, b.Table(t), nil)
 		wideentity.SetBatchBytes(table, smallBatch)
 		small, big := properties{"A": "a"}, large("x")
-		item := harness.Must(table.Insert(t.Context(), year, &small))(t)
+		item := assert.Must(table.Insert(t.Context(), year, &small))(t)
 		for n := 1; n <= 2; n++ {
 			b.Fault(storagetest.On("Table.Batch").Nth(n).Times(storagetest.Forever).LoseRequest())
 			item.Value = big
@@ -219,9 +212,9 @@ func TestAStagedWriteThatFailsBeforeItsHeadIsNotApplied(t *testing.T) {
 				t.Errorf("transaction %d: %v", n, err)
 			}
 			b.ClearFaults()
-			wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, small)
+			wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, small)
 		}
 		item.Value = big
-		harness.Must(table.Replace(t.Context(), item))(t)
+		assert.Must(table.Replace(t.Context(), item))(t)
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -42,7 +43,7 @@ func storeYear(t testing.TB, client *aztables.Client) properties {
 		rows[i][guideDay(day)], v[guideDay(day)] = day, int32(day)
 	}
 	for _, row := range rows {
-		harness.Must(client.AddEntity(t.Context(), harness.Must(json.Marshal(row))(t), nil))(t)
+		assert.Must(client.AddEntity(t.Context(), assert.Must(json.Marshal(row))(t), nil))(t)
 	}
 	return v
 }
@@ -52,16 +53,11 @@ func readYear(t testing.TB, client *aztables.Client, id string) properties {
 	t.Helper()
 	v := properties{}
 	for i := 1; i <= 2; i++ {
-		resp, err := client.GetEntity(t.Context(), "Sales", fmt.Sprintf("%s_%02d", id, i), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		resp := assert.Must(client.GetEntity(t.Context(), "Sales", fmt.Sprintf("%s_%02d", id, i), nil))(t)
 		var e aztables.EDMEntity
-		harness.NoError(t, json.Unmarshal(resp.Value, &e))
+		assert.NoError(t, json.Unmarshal(resp.Value, &e))
 		for name, value := range e.Properties {
-			if guideRow(dayNumber(name)) != i {
-				t.Errorf("row %02d has the property %s", i, name)
-			}
+			assert.Equal(t, guideRow(dayNumber(name)), i, "row", "has the property", name)
 			v[name] = value
 		}
 	}
@@ -72,7 +68,7 @@ func readYear(t testing.TB, client *aztables.Client, id string) properties {
 func mergeDay(t testing.TB, client *aztables.Client, day, value int) {
 	t.Helper()
 	row := fmt.Sprintf(`{"PartitionKey":"Sales","RowKey":"000123_%02d","%s":%d}`, guideRow(day), guideDay(day), value)
-	harness.Must(client.UpdateEntity(t.Context(), []byte(row), &aztables.UpdateEntityOptions{UpdateMode: aztables.UpdateModeMerge}))(t)
+	assert.Must(client.UpdateEntity(t.Context(), []byte(row), &aztables.UpdateEntityOptions{UpdateMode: aztables.UpdateModeMerge}))(t)
 }
 
 func TestTheRowsOfTheGuideAreReadChangedAndReadBackByHand(t *testing.T) {
@@ -82,46 +78,42 @@ func TestTheRowsOfTheGuideAreReadChangedAndReadBackByHand(t *testing.T) {
 		table := open[properties](t, client, guideOptions())
 
 		b.ResetRequests()
-		item := harness.Must(table.Get(t.Context(), year))(t)
+		item := assert.Must(table.Get(t.Context(), year))(t)
 		wantProperties(t, item.Value, want)
 		b.WantRequests(t, map[string]int{"Table.Query": 1})
-		part := harness.Must(table.Read(t.Context(), year, guideDay(300)))(t)
+		part := assert.Must(table.Read(t.Context(), year, guideDay(300)))(t)
 		wantProperties(t, part.Value, properties{guideDay(300): int32(300)})
 		b.WantRequests(t, map[string]int{"Table.Query": 1})
-		part = harness.Must(table.Read(t.Context(), year, guideDay(252), guideDay(253)))(t)
+		part = assert.Must(table.Read(t.Context(), year, guideDay(252), guideDay(253)))(t)
 		wantProperties(t, part.Value, properties{guideDay(252): int32(252), guideDay(253): int32(253)})
 		b.WantRequests(t, map[string]int{"Table.Query": 3})
-		if rows := rawRows(t, b, client); rows != 2 {
-			t.Errorf("reading left %d rows", rows)
-		}
+		assert.Equal(t, rawRows(t, b, client), 2, "reading left", "rows")
 
 		// The first write adds the head, and changes one row of the two.
 		v := properties{guideDay(252): int32(-252)}
-		untouched := harness.Must(client.GetEntity(t.Context(), "Sales", "000123_02", nil))(t).ETag
+		untouched := assert.Must(client.GetEntity(t.Context(), "Sales", "000123_02", nil))(t).ETag
 		b.ResetRequests()
-		harness.NoError(t, table.Set(t.Context(), year, &v, guideDay(252)))
+		assert.NoError(t, table.Set(t.Context(), year, &v, guideDay(252)))
 		b.WantRequests(t, map[string]int{"Table.Query": 1, "Table.Batch": 1})
-		if etag := harness.Must(client.GetEntity(t.Context(), "Sales", "000123_02", nil))(t).ETag; etag != untouched {
-			t.Error("a merge into row 01 wrote row 02")
-		}
+		assert.Equal(t, assert.Must(client.GetEntity(t.Context(), "Sales", "000123_02", nil))(t).ETag, untouched, "a merge into row 01 wrote row 02")
 		want[guideDay(252)] = int32(-252)
 		wantProperties(t, readYear(t, client, "000123"), want)
 
-		item = harness.Must(table.Get(t.Context(), year))(t)
+		item = assert.Must(table.Get(t.Context(), year))(t)
 		for day := 1; day <= 365; day++ {
 			want[guideDay(day)] = int32(1000 + day)
 		}
 		item.Value = maps.Clone(want)
-		item = harness.Must(table.Replace(t.Context(), item))(t)
+		item = assert.Must(table.Replace(t.Context(), item))(t)
 		wantProperties(t, readYear(t, client, "000123"), want)
 		item.Value[guideDay(1)] = int32(7)
-		harness.Must(table.Merge(t.Context(), item, guideDay(1)))(t) // the item that Replace returned
+		assert.Must(table.Merge(t.Context(), item, guideDay(1)))(t) // the item that Replace returned
 		want[guideDay(1)] = int32(7)
 
 		// The other program goes on.
 		mergeDay(t, client, 300, 3000)
 		want[guideDay(300)] = int32(3000)
-		item = harness.Must(table.Update(t.Context(), year, func(v *properties) error {
+		item = assert.Must(table.Update(t.Context(), year, func(v *properties) error {
 			(*v)[guideDay(2)] = (*v)[guideDay(300)]
 			return nil
 		}))(t)
@@ -131,14 +123,12 @@ func TestTheRowsOfTheGuideAreReadChangedAndReadBackByHand(t *testing.T) {
 
 		// An entity that this package inserts looks the same.
 		other := keys.Key{Partition: "Sales", Row: "000124"}
-		harness.Must(table.Insert(t.Context(), other, &want))(t)
+		assert.Must(table.Insert(t.Context(), other, &want))(t)
 		wantProperties(t, readYear(t, client, "000124"), want)
 
-		harness.NoError(t, table.Delete(t.Context(), year, item.ETag))
-		harness.NoError(t, table.Delete(t.Context(), other, azcore.ETagAny))
-		if rows := rawRows(t, b, client); rows != 0 {
-			t.Errorf("%d rows are left", rows)
-		}
+		assert.NoError(t, table.Delete(t.Context(), year, item.ETag))
+		assert.NoError(t, table.Delete(t.Context(), other, azcore.ETagAny))
+		assert.Equal(t, rawRows(t, b, client), 0, "rows are left")
 	})
 }
 
@@ -150,10 +140,10 @@ func TestAPlainWriteDoesNotOverwriteAChangeByHand(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for name, write := range map[string]func(ctx context.Context, table table, item item) error{
 			"Replace": func(ctx context.Context, table table, item item) error {
-				return harness.ErrorOf(table.Replace(ctx, item))
+				return assert.ErrorOf(table.Replace(ctx, item))
 			},
 			"Merge": func(ctx context.Context, table table, item item) error {
-				return harness.ErrorOf(table.Merge(ctx, item, guideDay(301)))
+				return assert.ErrorOf(table.Merge(ctx, item, guideDay(301)))
 			},
 			"Delete": func(ctx context.Context, table table, item item) error {
 				return table.Delete(ctx, year, item.ETag)
@@ -164,17 +154,15 @@ func TestAPlainWriteDoesNotOverwriteAChangeByHand(t *testing.T) {
 				storeYear(t, client)
 				table := open[properties](t, client, guideOptions())
 				if adopted {
-					harness.NoError(t, table.Set(t.Context(), year, &properties{guideDay(1): int32(1)}, guideDay(1)))
+					assert.NoError(t, table.Set(t.Context(), year, &properties{guideDay(1): int32(1)}, guideDay(1)))
 				}
-				item := harness.Must(table.Get(t.Context(), year))(t)
+				item := assert.Must(table.Get(t.Context(), year))(t)
 				mergeDay(t, client, 300, 3000)
-				if err := write(t.Context(), table, item); !errors.Is(err, patterns.ErrConflict) {
-					t.Errorf("%s, adopted %v: %v", name, adopted, err)
-				}
+				assert.WantError(t, write(t.Context(), table, item), patterns.ErrConflict, name, "adopted", adopted)
 				if v := readYear(t, client, "000123"); v[guideDay(300)] != int32(3000) || len(v) != 365 {
 					t.Errorf("%s, adopted %v: the change by hand is lost", name, adopted)
 				}
-				item = harness.Must(table.Get(t.Context(), year))(t)
+				item = assert.Must(table.Get(t.Context(), year))(t)
 				mergeDay(t, client, 1, -1) // a row that a merge of another does not touch
 				if err := write(t.Context(), table, item); (err == nil) != (name == "Merge") {
 					t.Errorf("%s, adopted %v, after a change of the other row: %v", name, adopted, err)
@@ -198,7 +186,7 @@ func TestAPlainUpdateTriesAgainAfterAChangeByHand(t *testing.T) {
 				mergeDay(t, direct, 300+changes, -1)
 			}
 		}), guideOptions())
-		harness.Must(table.Update(t.Context(), year, func(v *properties) error {
+		assert.Must(table.Update(t.Context(), year, func(v *properties) error {
 			(*v)[guideDay(300)] = int32(-1)
 			return nil
 		}))(t)
@@ -206,7 +194,7 @@ func TestAPlainUpdateTriesAgainAfterAChangeByHand(t *testing.T) {
 			want[guideDay(day)] = int32(-1)
 		}
 		changes = 1
-		harness.NoError(t, table.Set(t.Context(), year, &properties{guideDay(303): int32(-1)}, guideDay(303)))
+		assert.NoError(t, table.Set(t.Context(), year, &properties{guideDay(303): int32(-1)}, guideDay(303)))
 		want[guideDay(303)] = int32(-1)
 		wantProperties(t, readYear(t, direct, "000123"), want)
 	})
@@ -218,34 +206,28 @@ func TestAPlainEntityExistsAsLongAsItHasARow(t *testing.T) {
 		storeYear(t, client)
 		table := open[properties](t, client, guideOptions())
 		v := properties{guideDay(1): int32(1)}
-		harness.WantError(t, harness.ErrorOf(table.Insert(t.Context(), year, &v)), patterns.ErrExists)
-		harness.Must(table.Put(t.Context(), year, &v))(t)
-		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
-		if rows := rawRows(t, b, client); rows != 2 {
-			t.Errorf("%d rows, want the head and one", rows)
-		}
-		harness.Must(client.DeleteEntity(t.Context(), "Sales", "000123_01", nil))(t)
+		assert.WantError(t, assert.ErrorOf(table.Insert(t.Context(), year, &v)), patterns.ErrExists)
+		assert.Must(table.Put(t.Context(), year, &v))(t)
+		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
+		assert.Equal(t, rawRows(t, b, client), 2, "rows, want the head and one")
+		assert.Must(client.DeleteEntity(t.Context(), "Sales", "000123_01", nil))(t)
 		for name, err := range map[string]error{
-			"Get":    harness.ErrorOf(table.Get(t.Context(), year)),
-			"Read":   harness.ErrorOf(table.Read(t.Context(), year, guideDay(1))),
+			"Get":    assert.ErrorOf(table.Get(t.Context(), year)),
+			"Read":   assert.ErrorOf(table.Read(t.Context(), year, guideDay(1))),
 			"Set":    table.Set(t.Context(), year, &v, guideDay(1)),
 			"Delete": table.Delete(t.Context(), year, azcore.ETagAny),
 		} {
-			if !errors.Is(err, patterns.ErrNotFound) {
-				t.Errorf("%s: %v", name, err)
-			}
+			assert.WantError(t, err, patterns.ErrNotFound, name)
 		}
-		harness.Must(table.Insert(t.Context(), year, &v))(t)
-		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
-		harness.Must(client.DeleteEntity(t.Context(), "Sales", "000123_01", nil))(t)
-		harness.NoError(t, table.Delete(t.Context(), year, ""))
+		assert.Must(table.Insert(t.Context(), year, &v))(t)
+		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
+		assert.Must(client.DeleteEntity(t.Context(), "Sales", "000123_01", nil))(t)
+		assert.NoError(t, table.Delete(t.Context(), year, ""))
 		// An entity without properties has a row too.
-		harness.Must(table.Insert(t.Context(), year, &properties{}))(t)
-		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, properties{})
-		harness.NoError(t, table.Delete(t.Context(), year, ""))
-		if rows := rawRows(t, b, client); rows != 0 {
-			t.Errorf("%d rows are left", rows)
-		}
+		assert.Must(table.Insert(t.Context(), year, &properties{}))(t)
+		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, properties{})
+		assert.NoError(t, table.Delete(t.Context(), year, ""))
+		assert.Equal(t, rawRows(t, b, client), 0, "rows are left")
 	})
 }
 
@@ -259,15 +241,15 @@ func TestRowsThatAreDividedByAnotherRuleAreRefused(t *testing.T) {
 		table := open[properties](t, client, opts)
 		v := properties{guideDay(252): int32(0)}
 		for name, err := range map[string]error{
-			"Get": harness.ErrorOf(table.Get(t.Context(), year)),
+			"Get": assert.ErrorOf(table.Get(t.Context(), year)),
 			"Set": table.Set(t.Context(), year, &v, guideDay(252)),
 		} {
 			if !errors.Is(err, wideentity.ErrForeignRow) || !strings.Contains(err.Error(), guideDay(252)) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		wantProperties(t, harness.Must(table.Put(t.Context(), year, &v))(t).Value, v)
-		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
+		wantProperties(t, assert.Must(table.Put(t.Context(), year, &v))(t).Value, v)
+		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
 	})
 }
 
@@ -279,31 +261,29 @@ func TestPlainRowsAreForeignToOtherTables(t *testing.T) {
 		opts := guideOptions()
 		opts.Plain = false
 		annotated, plain := open[properties](t, client, opts), open[properties](t, client, guideOptions())
-		harness.WantError(t, harness.ErrorOf(annotated.Get(t.Context(), year)), patterns.ErrNotFound)
+		assert.WantError(t, assert.ErrorOf(annotated.Get(t.Context(), year)), patterns.ErrNotFound)
 		v := properties{guideDay(1): int32(1)}
-		harness.WantError(t, harness.ErrorOf(annotated.Insert(t.Context(), year, &v)), wideentity.ErrForeignRow)
+		assert.WantError(t, assert.ErrorOf(annotated.Insert(t.Context(), year, &v)), wideentity.ErrForeignRow)
 
 		// Once they have a head, other tables read them as a whole, and move them.
-		harness.NoError(t, plain.Set(t.Context(), year, &v, guideDay(1)))
-		item := harness.Must(annotated.Get(t.Context(), year))(t)
+		assert.NoError(t, plain.Set(t.Context(), year, &v, guideDay(1)))
+		item := assert.Must(annotated.Get(t.Context(), year))(t)
 		wantProperties(t, item.Value, want)
 		some := []string{guideDay(252), guideDay(300)}
-		wantProperties(t, harness.Must(annotated.Read(t.Context(), year, some...))(t).Value, only(want, some))
-		wantProperties(t, harness.Must(annotated.Read(t.Context(), year, guideDay(1)))(t).Value, v)
+		wantProperties(t, assert.Must(annotated.Read(t.Context(), year, some...))(t).Value, only(want, some))
+		wantProperties(t, assert.Must(annotated.Read(t.Context(), year, guideDay(1)))(t).Value, v)
 		delete(item.Value, guideDay(252)) // 251 have room, with the note
 		delete(want, guideDay(252))
-		harness.Must(annotated.Replace(t.Context(), item))(t)
-		wantProperties(t, harness.Must(annotated.Get(t.Context(), year))(t).Value, want)
+		assert.Must(annotated.Replace(t.Context(), item))(t)
+		wantProperties(t, assert.Must(annotated.Get(t.Context(), year))(t).Value, want)
 		// And back.
-		wantProperties(t, harness.Must(plain.Get(t.Context(), year))(t).Value, want)
+		wantProperties(t, assert.Must(plain.Get(t.Context(), year))(t).Value, want)
 		wideentity.SetBatchBytes(annotated, 1)
-		harness.Must(annotated.Put(t.Context(), year, &want))(t) // staged
-		wantProperties(t, harness.Must(plain.Read(t.Context(), year, guideDay(1), guideDay(300)))(t).Value, only(want, []string{guideDay(1), guideDay(300)}))
-		harness.Must(plain.Put(t.Context(), year, &want))(t)
+		assert.Must(annotated.Put(t.Context(), year, &want))(t) // staged
+		wantProperties(t, assert.Must(plain.Read(t.Context(), year, guideDay(1), guideDay(300)))(t).Value, only(want, []string{guideDay(1), guideDay(300)}))
+		assert.Must(plain.Put(t.Context(), year, &want))(t)
 		wantProperties(t, readYear(t, client, "000123"), want)
-		if rows := rawRows(t, b, client); rows != 3 {
-			t.Errorf("%d rows", rows)
-		}
+		assert.Equal(t, rawRows(t, b, client), 3, "rows")
 	})
 }
 
@@ -316,9 +296,7 @@ func TestWhatPlainRowsCannotHoldIsRefusedBeforeAnyRequest(t *testing.T) {
 			"more properties than slots":    days(600),
 			"a row of more than a mebibyte": manyTexts(40),
 		} {
-			if err := harness.ErrorOf(table.Put(t.Context(), year, &v)); !errors.Is(err, patterns.ErrTooLarge) {
-				t.Errorf("%s: %v", name, err)
-			}
+			assert.WantError(t, assert.ErrorOf(table.Put(t.Context(), year, &v)), patterns.ErrTooLarge, name)
 		}
 		b.WantRequestCount(t, 0)
 	})
@@ -348,6 +326,6 @@ func TestAPlainEntityOfSeveralPagesIsReadAgainIfARowChanged(t *testing.T) {
 			}
 		}), guideOptions())
 		want[guideDay(1)], want[guideDay(300)] = int32(-1), int32(-1)
-		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, want)
+		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, want)
 	})
 }

@@ -1,11 +1,11 @@
 package wideentity_test
 
 import (
-	"errors"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -18,32 +18,24 @@ func TestAnEntityIsReadAsItWasWritten(t *testing.T) {
 			table := open[properties](t, b.Table(t), nil)
 			v := days(n)
 			b.ResetRequests()
-			harness.Must(table.Insert(t.Context(), year, &v))(t)
+			assert.Must(table.Insert(t.Context(), year, &v))(t)
 			b.WantRequests(t, map[string]int{"Table.Batch": 1})
-			item := harness.Must(table.Get(t.Context(), year))(t)
+			item := assert.Must(table.Get(t.Context(), year))(t)
 			b.WantRequests(t, map[string]int{"Table.Query": 1})
 			wantProperties(t, item.Value, v)
 			if item.ETag == "" || item.Timestamp.IsZero() || item.Value["RowKey"] != "000123" {
 				t.Errorf("item without ETag, Timestamp or keys: %q %v", item.ETag, item.Timestamp)
 			}
-			if _, err := table.Insert(t.Context(), year, &v); !errors.Is(err, patterns.ErrExists) {
-				t.Errorf("second insert: %v", err)
-			}
-			if err := table.Delete(t.Context(), year, item.ETag); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := table.Get(t.Context(), year); !errors.Is(err, patterns.ErrNotFound) {
-				t.Errorf("after the delete: %v", err)
-			}
+			assert.WantError(t, assert.ErrorOf(table.Insert(t.Context(), year, &v)), patterns.ErrExists, "second insert")
+			assert.NoError(t, table.Delete(t.Context(), year, item.ETag))
+			assert.WantError(t, assert.ErrorOf(table.Get(t.Context(), year)), patterns.ErrNotFound, "after the delete")
 		}
 	})
 }
 
 func TestClientReturnsTheClientOfNew(t *testing.T) {
 	client := storagetest.New(t).Tables().NewClient("Wide")
-	if table := open[properties](t, client, nil); table.Client() != client {
-		t.Error("not the client that New took")
-	}
+	assert.Equal(t, open[properties](t, client, nil).Client(), client, "not the client that New took")
 }
 
 func TestLargeValuesAreSplitAndJoined(t *testing.T) {
@@ -51,12 +43,12 @@ func TestLargeValuesAreSplitAndJoined(t *testing.T) {
 		table := open[properties](t, b.Table(t), nil)
 		for _, n := range []int{65535, 65536, 65537, 131071, 400_000} {
 			v := properties{"Photo": noise(n), "Text": text(n / 2), "Small": "s"}
-			harness.Must(table.Put(t.Context(), year, &v))(t)
-			item := harness.Must(table.Get(t.Context(), year))(t)
+			assert.Must(table.Put(t.Context(), year, &v))(t)
+			item := assert.Must(table.Get(t.Context(), year))(t)
 			wantProperties(t, item.Value, v)
-			part := harness.Must(table.Read(t.Context(), year, "Photo", "Text"))(t)
+			part := assert.Must(table.Read(t.Context(), year, "Photo", "Text"))(t)
 			wantProperties(t, part.Value, properties{"Photo": v["Photo"], "Text": v["Text"]})
-			part = harness.Must(table.Read(t.Context(), year, "Text"))(t)
+			part = assert.Must(table.Read(t.Context(), year, "Text"))(t)
 			wantProperties(t, part.Value, properties{"Text": v["Text"]})
 		}
 	})
@@ -67,47 +59,45 @@ func TestAnEntityOverTheLimitOfATransactionIsStaged(t *testing.T) {
 		table := open[properties](t, b.Table(t), nil)
 		wideentity.SetBatchBytes(table, 200_000)
 		small := days(400)
-		harness.Must(table.Insert(t.Context(), year, &small))(t)
+		assert.Must(table.Insert(t.Context(), year, &small))(t)
 		large := days(100)
 		large["Photo"] = noise(200_000)
 		b.ResetRequests()
-		harness.Must(table.Put(t.Context(), year, &large))(t)
+		assert.Must(table.Put(t.Context(), year, &large))(t)
 		b.WantRequests(t, map[string]int{"Table.Get": 1, "Table.Batch": 3}) // two of rows, one of the head
-		item := harness.Must(table.Get(t.Context(), year))(t)
+		item := assert.Must(table.Get(t.Context(), year))(t)
 		wantProperties(t, item.Value, large)
 		b.WantRequests(t, map[string]int{"Table.Query": 1})
 		large["Photo"] = noise(300_000)
 		item.Value = large
-		item = harness.Must(table.Replace(t.Context(), item))(t)
+		item = assert.Must(table.Replace(t.Context(), item))(t)
 		b.WantRequests(t, map[string]int{"Table.Batch": 5}) // three of rows, one of the head, one of the replaced rows
-		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, large)
-		part := harness.Must(table.Read(t.Context(), year, dayName(1), dayName(2), "Photo"))(t)
+		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, large)
+		part := assert.Must(table.Read(t.Context(), year, dayName(1), dayName(2), "Photo"))(t)
 		wantProperties(t, part.Value, properties{dayName(1): int32(1), dayName(2): int32(2), "Photo": large["Photo"]})
 
 		// A small change is one transaction, on the staged rows.
 		b.ResetRequests()
-		item = harness.Must(table.Update(t.Context(), year, func(b *properties) error {
+		item = assert.Must(table.Update(t.Context(), year, func(b *properties) error {
 			(*b)[dayName(1)] = int32(-1)
 			return nil
 		}))(t)
 		b.WantRequests(t, map[string]int{"Table.Query": 1, "Table.Batch": 1})
 		large[dayName(1)] = int32(-1)
-		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, large)
+		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, large)
 		item.Value = small
-		harness.Must(table.Replace(t.Context(), item))(t)
-		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, small)
+		assert.Must(table.Replace(t.Context(), item))(t)
+		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, small)
 	})
 }
 
 func TestAnEntityMayHaveMoreThanFourMegabytes(t *testing.T) {
 	table := open[properties](t, storagetest.New(t).TablesWith(harness.Accelerated()).NewClient("Wide"), nil)
-	if err := table.Create(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, table.Create(t.Context()))
 	v := days(2000)
 	v["Photo"], v["Text"] = noise(8<<20), text(1<<20)
-	harness.Must(table.Insert(t.Context(), year, &v))(t)
-	wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
+	assert.Must(table.Insert(t.Context(), year, &v))(t)
+	wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
 }
 
 func TestEachCallMakesTheDocumentedRequests(t *testing.T) {
@@ -119,7 +109,7 @@ func TestEachCallMakesTheDocumentedRequests(t *testing.T) {
 		for _, name := range names {
 			parts[hashOf(name, 16)] = true
 		}
-		item := harness.Must(table.Insert(t.Context(), year, &v))(t)
+		item := assert.Must(table.Insert(t.Context(), year, &v))(t)
 		b.ResetRequests()
 		for _, c := range []struct {
 			name string
@@ -142,9 +132,7 @@ func TestEachCallMakesTheDocumentedRequests(t *testing.T) {
 			{"delete", func() error { return table.Delete(t.Context(), year, "") }, map[string]int{"Table.Get": 1, "Table.Batch": 1}},
 			{"delete of nothing", func() error { return table.Delete(t.Context(), year, "") }, map[string]int{"Table.Get": 1}},
 		} {
-			if err := c.run(); err != nil {
-				t.Fatalf("%s: %v", c.name, err)
-			}
+			assert.NoError(t, c.run(), c.name)
 			t.Log(c.name)
 			b.WantRequests(t, c.want)
 		}
@@ -156,26 +144,18 @@ func TestAChangeOfOnePropertyWritesTwoRows(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[properties](t, b.Table(t), nil)
 		v := days(1000)
-		item := harness.Must(table.Insert(t.Context(), year, &v))(t)
+		item := assert.Must(table.Insert(t.Context(), year, &v))(t)
 		b.ResetRequests()
-		item = harness.Must(table.Merge(t.Context(), item, dayName(7)))(t)
-		if n := written(b); n != 2 {
-			t.Errorf("a merge wrote %d rows, want 2", n)
-		}
+		item = assert.Must(table.Merge(t.Context(), item, dayName(7)))(t)
+		assert.Equal(t, written(b), 2, "a merge wrote", "rows, want 2")
 		b.ResetRequests()
-		harness.Must(table.Update(t.Context(), year, func(b *properties) error {
+		assert.Must(table.Update(t.Context(), year, func(b *properties) error {
 			(*b)[dayName(7)] = int32(77)
 			return nil
 		}))(t)
-		if n := written(b); n != 2 {
-			t.Errorf("an update wrote %d rows, want 2", n)
-		}
-		if _, err := table.Merge(t.Context(), item, dayName(7)); !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("a merge of an earlier version: %v", err)
-		}
-		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("a replace of an earlier version: %v", err)
-		}
+		assert.Equal(t, written(b), 2, "an update wrote", "rows, want 2")
+		assert.WantError(t, assert.ErrorOf(table.Merge(t.Context(), item, dayName(7))), patterns.ErrConflict, "a merge of an earlier version")
+		assert.WantError(t, assert.ErrorOf(table.Replace(t.Context(), item)), patterns.ErrConflict, "a replace of an earlier version")
 	})
 }
 
@@ -183,7 +163,7 @@ func TestConcurrentUpdatesOfACounterLoseNoIncrement(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[properties](t, b.Table(t), &wideentity.Options{Tries: 100})
 		v := days(100)
-		harness.Must(table.Insert(t.Context(), year, &v))(t)
+		assert.Must(table.Insert(t.Context(), year, &v))(t)
 		var g errgroup.Group
 		for range 4 {
 			g.Go(func() error {
@@ -198,11 +178,9 @@ func TestConcurrentUpdatesOfACounterLoseNoIncrement(t *testing.T) {
 				return nil
 			})
 		}
-		if err := g.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, g.Wait())
 		v[dayName(1)] = int32(21)
-		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
+		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
 	})
 }
 
@@ -222,11 +200,7 @@ func TestAZeroTableRefusesEveryOperation(t *testing.T) {
 		"create": table.Create(ctx), "insert": insert, "put": put, "replace": replace, "merge": merge, "update": update,
 		"set": table.Set(ctx, year, &v, dayName(1)), "delete": table.Delete(ctx, year, ""), "get": get, "read": read, "sweep": sweep,
 	} {
-		if !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.WantError(t, err, patterns.ErrNil, name)
 	}
-	if table.Client() != nil {
-		t.Error("a zero table has a client")
-	}
+	assert.Equal(t, table.Client(), nil, "a zero table has a client")
 }

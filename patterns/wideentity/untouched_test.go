@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
@@ -42,15 +43,15 @@ func TestAChangeOfOneFieldLeavesTheRowsOfOtherProgramsAsTheyAre(t *testing.T) {
 		table := open[trip](t, b.NamedTable(t, name), &wideentity.Options{Parts: 2, Plain: true, PartOf: tripRow})
 		direct := b.Direct(t, name)
 		for _, row := range rows {
-			harness.Must(direct.AddEntity(ctx, []byte(row), nil))(t)
+			assert.Must(direct.AddEntity(ctx, []byte(row), nil))(t)
 		}
 		// want compares the rows; changed lists pairs of names and values.
 		want := func(changed ...string) {
 			t.Helper()
 			for row, text := range rows {
 				var was, is map[string]any
-				harness.NoError(t, json.Unmarshal([]byte(text), &was))
-				harness.NoError(t, json.Unmarshal(harness.Must(direct.GetEntity(ctx, "p", row, nil))(t).Value, &is))
+				assert.NoError(t, json.Unmarshal([]byte(text), &was))
+				assert.NoError(t, json.Unmarshal(assert.Must(direct.GetEntity(ctx, "p", row, nil))(t).Value, &is))
 				for i := 0; i < len(changed); i += 2 {
 					if _, ok := is[changed[i]]; ok {
 						was[changed[i]] = changed[i+1]
@@ -65,20 +66,18 @@ func TestAChangeOfOneFieldLeavesTheRowsOfOtherProgramsAsTheyAre(t *testing.T) {
 						t.Errorf("%s of row %s was %v and is %v", name, row, was[name], value)
 					}
 				}
-				if n != len(was) {
-					t.Errorf("row %s was %v and is %v", row, was, is)
-				}
+				assert.Equal(t, n, len(was), "row", row, "was", was, "and is", is)
 			}
 		}
 		key := keys.Key{Partition: "p", Row: "t"}
-		harness.Must(table.Update(ctx, key, func(v *trip) error { v.Name = "new"; return nil }))(t)
+		assert.Must(table.Update(ctx, key, func(v *trip) error { v.Name = "new"; return nil }))(t)
 		want("Name", "new")
-		item := harness.Must(table.Get(ctx, key))(t)
+		item := assert.Must(table.Get(ctx, key))(t)
 		item.Value.Name, item.Value.Stops[0].City = "newer", "Basel"
-		item = harness.Must(table.Replace(ctx, item))(t)
+		item = assert.Must(table.Replace(ctx, item))(t)
 		want("Name", "newer", "Stops", `[{"City":"Basel","Zip":1.0}]`)
 		item.Value.Price = 4
-		harness.Must(table.Merge(ctx, item, "Price", "At"))(t)
+		assert.Must(table.Merge(ctx, item, "Price", "At"))(t)
 		rows["t_01"] = strings.Replace(rows["t_01"], `"Price":3`, `"Price":4`, 1)
 		want("Name", "newer", "Stops", `[{"City":"Basel","Zip":1.0}]`)
 	})
@@ -100,22 +99,22 @@ func TestALongJSONValueKeepsItsUnknownMembers(t *testing.T) {
 		key := keys.Key{Partition: "p", Row: "long"}
 		filler := strings.Repeat("é<", 30_000)
 		wide := open[full](t, client, nil)
-		harness.Must(wide.Insert(ctx, key, &full{"old", map[string]any{"City": "Bern", "Filler": filler, "Z": 1}}))(t)
-		harness.Must(open[narrow](t, client, nil).Update(ctx, key, func(v *narrow) error {
+		assert.Must(wide.Insert(ctx, key, &full{"old", map[string]any{"City": "Bern", "Filler": filler, "Z": 1}}))(t)
+		assert.Must(open[narrow](t, client, nil).Update(ctx, key, func(v *narrow) error {
 			v.Name, v.Value.City = "new", "Basel"
 			return nil
 		}))(t)
 		table := open[narrow](t, client, nil)
-		item := harness.Must(table.Get(ctx, key))(t)
+		item := assert.Must(table.Get(ctx, key))(t)
 		for _, city := range []string{"Ulm", "Basel"} {
 			item.Value.Value.City = city
-			item = harness.Must(table.Replace(ctx, item))(t)
+			item = assert.Must(table.Replace(ctx, item))(t)
 		}
 		item.Value.Value.City = "Bonn"
-		item = harness.Must(table.Merge(ctx, item, "Value"))(t)
+		item = assert.Must(table.Merge(ctx, item, "Value"))(t)
 		item.Value.Value.City = "Basel"
-		harness.Must(table.Replace(ctx, item))(t)
-		got := harness.Must(wide.Get(ctx, key))(t).Value
+		assert.Must(table.Replace(ctx, item))(t)
+		got := assert.Must(wide.Get(ctx, key))(t).Value
 		if got.Name != "new" || got.Value["City"] != "Basel" || got.Value["Filler"] != filler || got.Value["Z"] != 1.0 {
 			t.Errorf("read %s, %v, %d bytes, %v", got.Name, got.Value["City"], len(got.Value["Filler"].(string)), got.Value["Z"])
 		}
@@ -135,18 +134,18 @@ func TestAnItemDescribesWhatWasWritten(t *testing.T) {
 		for _, merges := range []bool{false, true} {
 			client := b.Table(t)
 			row := `{"PartitionKey":"p","RowKey":"t_01","Stops":"[{\"City\":\"Ulm\",\"Zip\":\"89073\"}]"}`
-			harness.Must(client.AddEntity(ctx, []byte(row), nil))(t)
+			assert.Must(client.AddEntity(ctx, []byte(row), nil))(t)
 			table := open[trip](t, client, &wideentity.Options{Parts: 2, Plain: true, PartOf: func(string) int { return 1 }})
-			item := harness.Must(table.Get(ctx, keys.Key{Partition: "p", Row: "t"}))(t)
+			item := assert.Must(table.Get(ctx, keys.Key{Partition: "p", Row: "t"}))(t)
 			item.Value.Later, item.Value.Stops = "x", []stop{}
 			if merges {
-				item = harness.Must(table.Merge(ctx, item, "Later", "Stops"))(t)
+				item = assert.Must(table.Merge(ctx, item, "Later", "Stops"))(t)
 			} else {
-				item = harness.Must(table.Replace(ctx, item))(t)
+				item = assert.Must(table.Replace(ctx, item))(t)
 			}
 			item.Value.Later, item.Value.Stops = "", []stop{{"Ulm"}}
-			harness.Must(table.Replace(ctx, item))(t)
-			stored := string(harness.Must(client.GetEntity(ctx, "p", "t_01", nil))(t).Value)
+			assert.Must(table.Replace(ctx, item))(t)
+			stored := string(assert.Must(client.GetEntity(ctx, "p", "t_01", nil))(t).Value)
 			if !strings.Contains(stored, `"Later":""`) || strings.Contains(stored, "89073") {
 				t.Errorf("merges %v: the row has %s", merges, stored)
 			}
