@@ -124,10 +124,8 @@ func TestTheJSONOfARowHasEveryTypeAndValue(t *testing.T) {
 	}
 	item := patterns.Item[anything]{Key: keys.Key{Partition: "it's \U0001F600", Row: ""}, Value: anything{maps.Clone(want)}, ETag: "x", Timestamp: first}
 	item.Value.Properties["NotANumber"] = math.NaN()
-	text, err := patterns.EncodeJSON(item)
-	assert.NoError(t, err)
-	read, err := patterns.DecodeJSON[anything](text)
-	assert.NoError(t, err)
+	text := assert.Must(patterns.EncodeJSON(item))(t)
+	read := assert.Must(patterns.DecodeJSON[anything](text))(t)
 	nan, _ := read.Value.Properties["NotANumber"].(float64)
 	delete(read.Value.Properties, "NotANumber")
 	minusZero, _ := read.Value.Properties["MinusZero"].(float64)
@@ -135,8 +133,7 @@ func TestTheJSONOfARowHasEveryTypeAndValue(t *testing.T) {
 		t.Errorf("read %+v of\n%s", read, text)
 	}
 	// Rows are compared by their JSON.
-	other, err := patterns.DecodeJSON[anything](text)
-	assert.NoError(t, err)
+	other := assert.Must(patterns.DecodeJSON[anything](text))(t)
 	if again, err := patterns.EncodeJSON(other); err != nil || string(again) != string(text) {
 		t.Errorf("%v\n%s\nthen\n%s", err, text, again)
 	}
@@ -145,8 +142,7 @@ func TestTheJSONOfARowHasEveryTypeAndValue(t *testing.T) {
 func TestTheJSONOfAnItemKeepsItsUnknownPropertiesAndStoredTypes(t *testing.T) {
 	const text = `{"odata.etag":"W/\"1\"","PartitionKey":"p","RowKey":"r","Timestamp":"2020-01-01T00:00:00Z","Count":7,"Name":"n",` +
 		`"Other@odata.type":"Edm.Int64","Other":"5","azp_stamp":"s","X":null}`
-	item, err := patterns.DecodeJSON[keylessEntity]([]byte(text))
-	assert.NoError(t, err)
+	item := assert.Must(patterns.DecodeJSON[keylessEntity]([]byte(text)))(t)
 	other, _ := item.Property("Other")
 	if item.ETag != `W/"1"` || item.Timestamp.Year() != 2020 || item.Value != (keylessEntity{"n", 7}) || other != int64(5) || item.Projected() {
 		t.Errorf("read %+v", item)
@@ -155,8 +151,7 @@ func TestTheJSONOfAnItemKeepsItsUnknownPropertiesAndStoredTypes(t *testing.T) {
 	if want := `{"PartitionKey":"p","RowKey":"r","Name":"n","Count":7,"Other@odata.type":"Edm.Int64","Other":"5"}`; err != nil || string(again) != want {
 		t.Errorf("wrote %s, %v\nwant  %s", again, err, want)
 	}
-	row, err := patterns.DecodeJSON[patterns.Row](again)
-	assert.NoError(t, err)
+	row := assert.Must(patterns.DecodeJSON[patterns.Row](again))(t)
 	if whole, err := patterns.Decode[keylessEntity](row); err != nil || whole.Value != item.Value {
 		t.Errorf("%+v %v", whole, err)
 	}

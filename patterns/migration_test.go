@@ -157,15 +157,13 @@ func TestHandWrittenAndMigratedProgramsUpdateTheSameRows(t *testing.T) {
 			Restocked: time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC), Thumb: []byte("x")}
 		body, err := json.Marshal(first)
 		assert.NoError(t, err)
-		_, err = old.client.AddEntity(ctx, body, nil)
-		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(old.client.AddEntity(ctx, body, nil)))
 		body, err = json.Marshal(aztables.EDMEntity{Entity: aztables.Entity{PartitionKey: "shop", RowKey: "map"}, Properties: map[string]any{
 			"Name": "Nut", "Stock": int32(9), "Sold": int32(0), "Total": aztables.EDMInt64(0), "Price": 0.25, "Active": true,
 			"Restocked": aztables.EDMDateTime(first.Restocked), "thumb": aztables.EDMBinary("x"), "ID": aztables.EDMGUID("0f8fad5b-d9cb-469f-a165-70867728950e"),
 		}})
 		assert.NoError(t, err)
-		_, err = old.client.AddEntity(ctx, body, nil)
-		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(old.client.AddEntity(ctx, body, nil)))
 		inserted := newProduct(first)
 		inserted.RowKey = "new"
 		harness.Insert(t, newTable, inserted)
@@ -173,8 +171,7 @@ func TestHandWrittenAndMigratedProgramsUpdateTheSameRows(t *testing.T) {
 		rows := []string{"struct", "map", "new"}
 		want := map[string]map[string]string{}
 		for _, row := range rows {
-			body, err := old.read(ctx, row)
-			assert.NoError(t, err)
+			body := assert.Must(old.read(ctx, row))(t)
 			want[row] = storedTypes(t, body)
 		}
 		if !maps.Equal(want["struct"], want["new"]) {
@@ -219,8 +216,7 @@ func TestHandWrittenAndMigratedProgramsUpdateTheSameRows(t *testing.T) {
 					assert.NoError(t, err)
 					if item.Key.Row == row {
 						item.Value.sell(n)
-						_, err = table.Batch().Replace(item).Commit(ctx)
-						assert.NoError(t, err)
+						assert.NoError(t, assert.ErrorOf(table.Batch().Replace(item).Commit(ctx)))
 					}
 				}
 			case 6:
@@ -239,8 +235,7 @@ func TestHandWrittenAndMigratedProgramsUpdateTheSameRows(t *testing.T) {
 				_, err = stamped.Update(ctx, key, func(p *product) error { return p.sell(n) })
 			}
 			assert.NoError(t, err, "round", n, "way", how, "row", row)
-			body, err := old.read(ctx, row)
-			assert.NoError(t, err)
+			body := assert.Must(old.read(ctx, row))(t)
 			types := storedTypes(t, body)
 			delete(types, "azp_stamp")
 			if !maps.Equal(types, want[row]) {

@@ -17,10 +17,8 @@ func TestABadOptionMatchesOneSentinelInAllPackages(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		table := harness.People(t, b)
-		rows, err := patterns.NewTable[patterns.Row](table.Client(), nil)
-		assert.NoError(t, err)
-		store, err := patterns.NewStore(table, nil)
-		assert.NoError(t, err)
+		rows := assert.Must(patterns.NewTable[patterns.Row](table.Client(), nil))(t)
+		store := assert.Must(patterns.NewStore(table, nil))(t)
 		none, noEntities := func(func(patterns.Op[harness.Person]) bool) {}, func(func(patterns.StoreOp[harness.Person]) bool) {}
 		queue := b.Queue(t)
 		sales := query.PartitionKey.Eq("sales")

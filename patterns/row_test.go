@@ -45,8 +45,7 @@ func TestRowsOfAnyTypeAreFilteredAndSelectedByAnyProperty(t *testing.T) {
 			}
 		}
 		check("Query", assert.All(t, rows.Query(ctx, f, opts)))
-		page, err := rows.Page(ctx, f, "", opts)
-		assert.NoError(t, err)
+		page := assert.Must(rows.Page(ctx, f, "", opts))(t)
 		check("Page", page.Items)
 		var scanned []patterns.Item[patterns.Row]
 		for page, err := range rows.Scan(ctx, f, "", &patterns.ScanOptions{Select: []string{"Age"}, Parallel: 1}) {

@@ -94,8 +94,7 @@ type mixedTable struct {
 func (m *mixedTable) store(t *testing.T, client *aztables.Client, opts *patterns.StoreOptions[clerk]) *patterns.Store[clerk] {
 	t.Helper()
 	opts.Views, opts.Outbox = clerkViews(), &harness.OutboxQueue{}
-	s, err := patterns.NewStore(harness.NewTable(t, client, &patterns.TableOptions[clerk]{Key: clerkKey}), opts)
-	assert.NoError(t, err)
+	s := assert.Must(patterns.NewStore(harness.NewTable(t, client, &patterns.TableOptions[clerk]{Key: clerkKey}), opts))(t)
 	return s
 }
 
@@ -123,8 +122,7 @@ func newMixedTable(t *testing.T, b *harness.Backend) (*mixedTable, *patterns.Sto
 		row["PartitionKey"] = "sales"
 		body, err := json.Marshal(row)
 		assert.NoError(t, err)
-		_, err = m.client.AddEntity(t.Context(), body, nil)
-		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(m.client.AddEntity(t.Context(), body, nil)))
 	}
 	b.ResetRequests()
 	return m, s
@@ -237,8 +235,7 @@ func TestPagesOfAStoreContainExactlyThePrimaries(t *testing.T) {
 				short := false
 				for cursor, first := "", true; first || cursor != ""; first = false {
 					b.ResetRequests()
-					page, err := s.Page(t.Context(), inSales(), cursor, opts)
-					assert.NoError(t, err)
+					page := assert.Must(s.Page(t.Context(), inSales(), cursor, opts))(t)
 					b.WantRequestCount(t, 1)
 					got = append(got, rowKeysOf(page.Items)...)
 					short = short || len(page.Items) == 0 && page.Cursor != ""
@@ -317,8 +314,7 @@ func TestPrimariesIsSentToTheService(t *testing.T) {
 			v := harness.NewPerson(fmt.Sprint("p", i))
 			assert.Must(s.Insert(t.Context(), &v))(t)
 		}
-		_, err = client.AddEntity(t.Context(), []byte(`{"PartitionKey":"sales","RowKey":"p2b","Age":"text"}`), nil)
-		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(client.AddEntity(t.Context(), []byte(`{"PartitionKey":"sales","RowKey":"p2b","Age":"text"}`), nil)))
 		b.ResetRequests()
 		want := []string{"p0", "p1", "p2", "p3"}
 		for _, opts := range []*patterns.QueryOptions{nil, {Select: []string{"Note"}}, {PageSize: 1}} {
@@ -346,8 +342,7 @@ func TestPrimariesIsSentToTheService(t *testing.T) {
 func TestAnEntityThatDoesNotFitIsAnError(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		m, s := newMixedTable(t, b)
-		_, err := m.client.AddEntity(t.Context(), []byte(`{"PartitionKey":"sales","RowKey":"id_07b","Members":"text"}`), nil)
-		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(m.client.AddEntity(t.Context(), []byte(`{"PartitionKey":"sales","RowKey":"id_07b","Members":"text"}`), nil)))
 		for _, f := range []query.Filter{inSales(), inSales(query.RowKey.Eq("id_07b"))} {
 			var last error
 			for _, err := range s.Query(t.Context(), f, nil) {

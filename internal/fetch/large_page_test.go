@@ -52,7 +52,6 @@ func limited(t *testing.T, acct *storagetest.Account, name string, accelerate fu
 	o.Transport = acct.Transport()
 	patterns.LimitReplies(&o.ClientOptions)
 	accelerate(&o.ClientOptions)
-	service, err := aztables.NewServiceClientFromConnectionString(acct.ConnectionString(), &o)
-	assert.NoError(t, err)
+	service := assert.Must(aztables.NewServiceClientFromConnectionString(acct.ConnectionString(), &o))(t)
 	return service.NewClient(name)
 }

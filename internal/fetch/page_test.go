@@ -98,8 +98,7 @@ func TestAPageCostsOneRequest(t *testing.T) {
 		assert.EqualSlices(t, got, []string{"0", "1", "2", "3", "4"})
 
 		points := query.And(f, query.RowKey.In("4", "1", "x", "3"))
-		page, err := table.Page(t.Context(), points, "", &patterns.QueryOptions{Limit: 2})
-		assert.NoError(t, err)
+		page := assert.Must(table.Page(t.Context(), points, "", &patterns.QueryOptions{Limit: 2}))(t)
 		b.WantRequestCount(t, 2)
 		if len(page.Items) != 2 || page.Items[0].Key.Row != "1" || page.Cursor == "" {
 			t.Errorf("got %d items, cursor %q", len(page.Items), page.Cursor)

@@ -19,8 +19,7 @@ func FuzzAChangeOfOneField(f *testing.F) {
 		harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 			p := generate(types % 1000) // reflect never frees types
 			w := newWorld(t, b)
-			e, err := p.edit(w.client)
-			assert.NoError(t, err)
+			e := assert.Must(p.edit(w.client))(t)
 			r := rand.New(&byteSource{choices, rand.NewPCG(types, 1)})
 			key := keys.Key{Partition: "p", Row: "row"}
 			foreign := r.IntN(2) == 0

@@ -40,8 +40,7 @@ func TestBulkFillsTransactionsWithEntitiesAndTheirRows(t *testing.T) {
 			client := b.Table(t)
 			s := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: c.views}))(t)
 			b.ResetRequests()
-			report, err := s.Bulk(ctx, slices.Values(inserts(people(250))), nil)
-			assert.NoError(t, err)
+			report := assert.Must(s.Bulk(ctx, slices.Values(inserts(people(250))), nil))(t)
 			if report.Applied != 250 || report.Taken != 250 || report.Failed != 0 || report.Requests != c.requests["Table.Batch"] {
 				t.Errorf("%v: report %+v", c.names, report)
 			}
@@ -64,8 +63,7 @@ func TestBulkKeepsEveryViewUpToDate(t *testing.T) {
 		ops = append(ops, patterns.DeleteEntity[hire](hires[1].key())) // its badge passes to the next one
 		ops = append(ops, patterns.UpdateEntity(hires[2].key(), func(h *hire) error { h.Badge, h.Last = "b1", "Smith"; return nil }))
 		ops = append(ops, patterns.PutEntity(&hire{Dept: "Sales", ID: "4", Name: "Zoe", Head: true}))
-		report, err := s.Bulk(ctx, slices.Values(ops), nil)
-		assert.NoError(t, err)
+		report := assert.Must(s.Bulk(ctx, slices.Values(ops), nil))(t)
 		if report.Applied != len(ops) || s.queue.Len() != 0 {
 			t.Errorf("report %+v, %d messages", report, s.queue.Len())
 		}
@@ -79,8 +77,7 @@ func TestBulkReportsTheEntityThatFails(t *testing.T) {
 		hires := people(12)
 		assert.NoError(t, insertAll(ctx, s.Store, hires[:3]))
 		stale := assert.Must(s.Get(ctx, hires[2].key()))(t)
-		_, err := s.Update(ctx, stale.Key, func(h *hire) error { h.Age++; return nil })
-		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(s.Update(ctx, stale.Key, func(h *hire) error { h.Age++; return nil })))
 		mine := errors.New("mine")
 		change := func(*hire) error { return mine }
 		ops := inserts(hires[3:])
@@ -132,8 +129,7 @@ func TestBulkAppliesOperationsOnOneEntityInOrder(t *testing.T) {
 				ops = append(ops, patterns.DeleteEntity[hire](h.key()))
 			}
 		}
-		report, err := s.Bulk(ctx, slices.Values(ops), &patterns.BulkOptions{Parallel: 3})
-		assert.NoError(t, err)
+		report := assert.Must(s.Bulk(ctx, slices.Values(ops), &patterns.BulkOptions{Parallel: 3}))(t)
 		got := assert.Must(s.Get(ctx, h.key()))(t)
 		if got.Value.Email != "x4" || got.Value.Age != h.Age+1 || report.Applied != len(ops) || report.Requests != len(ops) {
 			t.Errorf("%+v after %+v", got.Value, report)
@@ -178,8 +174,7 @@ func TestBulkChangesPartitionsConcurrently(t *testing.T) {
 		}
 		b.Fault(storagetest.On("Table.Batch").Delay(time.Second))
 		began := time.Now()
-		report, err := s.Bulk(t.Context(), slices.Values(inserts(hires)), &patterns.BulkOptions{Parallel: 10})
-		assert.NoError(t, err)
+		report := assert.Must(s.Bulk(t.Context(), slices.Values(inserts(hires)), &patterns.BulkOptions{Parallel: 10}))(t)
 		if took := time.Since(began); took != 2*time.Second || report.Requests != 20 {
 			t.Errorf("%v, report %+v", took, report)
 		}

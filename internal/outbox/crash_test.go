@@ -143,8 +143,7 @@ func TestACrashOfABatchIsRepaired(t *testing.T) {
 			if queue.Len() == 0 { // a reservation may have been faster than the message, but no transaction
 				assert.NoError(t, c.consistent(t.Context()))
 				time.Sleep(3 * testGrace)
-				report, err := s.Sweep(t.Context(), nil)
-				assert.NoError(t, err)
+				report := assert.Must(s.Sweep(t.Context(), nil))(t)
 				if len(report.Failures) > 0 || report.Drained > 0 {
 					t.Errorf("%+v", report)
 				}

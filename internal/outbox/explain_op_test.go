@@ -146,8 +146,7 @@ func TestExplainWithoutTheStoredVersion(t *testing.T) {
 			for _, name := range []string{"Put", "PutItem", "UpdateItem"} {
 				c := explainedOps[name]
 				s, queue, item := storedHire(t, b, []string{view}, false)
-				plan, err := s.Explain(c.op(item, now))
-				assert.NoError(t, err)
+				plan := assert.Must(s.Explain(c.op(item, now)))(t)
 				queue.requests.Store(0)
 				assert.NoError(t, c.do(t.Context(), s, item, now))
 				if requests := len(b.Requests()) + int(queue.requests.Load()); requests != plan.Requests {
@@ -168,13 +167,11 @@ func storedHire(t *testing.T, b *harness.Backend, views []string, missing bool) 
 	s, err := newHires(b.Table(t), patterns.StoreOptions[hire]{Views: someViews(b.Table(t), views), Outbox: queue})
 	assert.NoError(t, err)
 	for _, last := range []string{"Jones", "Smith"} {
-		_, err := s.Insert(t.Context(), &hire{Dept: "Sales", ID: "other" + last, Last: last})
-		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(s.Insert(t.Context(), &hire{Dept: "Sales", ID: "other" + last, Last: last})))
 	}
 	item := patterns.Item[hire]{Value: *jones(), Key: jones().key(), ETag: `W/"x"`}
 	if !missing {
-		item, err = s.Insert(t.Context(), jones())
-		assert.NoError(t, err)
+		item = assert.Must(s.Insert(t.Context(), jones()))(t)
 	}
 	b.ResetRequests()
 	return s, queue, item

@@ -143,8 +143,7 @@ func TestABuildingViewIsKeptUpToDateAndNotAdded(t *testing.T) {
 		}
 		wantCopies := func(emails ...string) {
 			t.Helper()
-			rows, err := readTable(ctx, client)
-			assert.NoError(t, err)
+			rows := assert.Must(readTable(ctx, client))(t)
 			for _, e := range emails {
 				if rows["Sales|mail_"+e] == nil {
 					t.Errorf("no copy for %s", e)
@@ -152,8 +151,7 @@ func TestABuildingViewIsKeptUpToDateAndNotAdded(t *testing.T) {
 			}
 			assert.Equal(t, len(rows), 1+len(emails), rows)
 		}
-		_, err := building.Insert(ctx, h)
-		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(building.Insert(ctx, h)))
 		b.ResetRequests()
 		_, err1 := building.Update(ctx, h.key(), email("a"))
 		b.WantRequestCount(t, 2)
@@ -189,8 +187,7 @@ func TestAChangeRemovesTheRowsOfARetiredViewThatTheStoreHas(t *testing.T) {
 		lacks := assert.Must(newHires(client, patterns.StoreOptions[hire]{}))(t)
 		h, other := jones(), &hire{Dept: "Sales", ID: "1", Email: "other", Head: true}
 		for _, h := range []*hire{h, other} {
-			_, err := full.Insert(ctx, h)
-			assert.NoError(t, err)
+			assert.NoError(t, assert.ErrorOf(full.Insert(ctx, h)))
 		}
 		change := func(h *hire) error { h.Age++; return nil }
 		_, err1 := retired.Update(ctx, h.key(), change)

@@ -199,26 +199,19 @@ func TestRowsOlderThanTheViewsGetTheirDerivedRows(t *testing.T) {
 		}
 		assert.NoError(t, s.Delete(ctx, thief.key()))
 		for _, h := range hires[:2] {
-			_, err := s.Put(ctx, h)
-			assert.NoError(t, err)
+			assert.NoError(t, assert.ErrorOf(s.Put(ctx, h)))
 		}
-		_, err = s.Update(ctx, hires[2].key(), func(h *hire) error { h.Email, h.Last = "new", "Smith"; return nil })
-		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(s.Update(ctx, hires[2].key(), func(h *hire) error { h.Email, h.Last = "new", "Smith"; return nil })))
 		assert.NoError(t, s.Delete(ctx, hires[3].key()))
-		err = s.Repair(ctx, hires[4].key())
-		assert.NoError(t, err)
+		assert.NoError(t, s.Repair(ctx, hires[4].key()))
 		assert.NoError(t, verify(ctx, client, other, everyView, nil))
 
 		// Rows that another process deletes are restored.
 		raw := client
-		_, err = raw.DeleteEntity(ctx, "Sales", "email_e0", nil)
-		assert.NoError(t, err)
-		_, err = raw.DeleteEntity(ctx, "badge", "b1", nil)
-		assert.NoError(t, err)
-		_, err = s.Update(ctx, hires[0].key(), func(h *hire) error { h.Age++; return nil })
-		assert.NoError(t, err)
-		err = s.Repair(ctx, hires[1].key())
-		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(raw.DeleteEntity(ctx, "Sales", "email_e0", nil)))
+		assert.NoError(t, assert.ErrorOf(raw.DeleteEntity(ctx, "badge", "b1", nil)))
+		assert.NoError(t, assert.ErrorOf(s.Update(ctx, hires[0].key(), func(h *hire) error { h.Age++; return nil })))
+		assert.NoError(t, s.Repair(ctx, hires[1].key()))
 		assert.NoError(t, verify(ctx, client, other, everyView, nil))
 		assert.WantError(t, s.Repair(ctx, keys.Key{Partition: "Sales", Row: "id_none"}), patterns.ErrNotFound, "repair of nothing")
 	})

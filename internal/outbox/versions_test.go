@@ -71,8 +71,7 @@ func TestAnotherDefinitionUnderTheSameNameIsRefused(t *testing.T) {
 		client := b.Table(t)
 		one := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{emails("1", asIs)}}))(t)
 		two := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{emails("2", strings.ToLower)}}))(t)
-		_, err := one.Insert(t.Context(), jones())
-		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(one.Insert(t.Context(), jones())))
 		mustRefuse(t, two, client, jones(), "emails", false)
 	})
 }
@@ -84,8 +83,7 @@ func TestAViewThatTheStoreDoesNotHaveIsRefusedUnlessItIsRetired(t *testing.T) {
 		lacks := assert.Must(newHires(client, patterns.StoreOptions[hire]{}))(t)
 		retired := assert.Must(newHires(client, patterns.StoreOptions[hire]{Retired: []string{"emails"}}))(t)
 		h := jones()
-		_, err := has.Insert(ctx, h)
-		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(has.Insert(ctx, h)))
 		mustRefuse(t, lacks, client, h, "emails", true)
 
 		change := func(h *hire) error { h.Age++; return nil }
@@ -111,17 +109,14 @@ func TestARowOfAnUnknownDefinitionIsNotReplacedUnread(t *testing.T) {
 			_, err := one.Insert(ctx, h)
 			assert.NoError(t, err)
 			row := fmt.Appendf(nil, `{"PartitionKey":%q,"RowKey":%q,"azp_views":"emails"}`, h.key().Partition, h.key().Row)
-			_, err = client.UpdateEntity(ctx, row, nil)
-			assert.NoError(t, err)
+			assert.NoError(t, assert.ErrorOf(client.UpdateEntity(ctx, row, nil)))
 		}
 		change := func(h *hire) error { h.Age++; return nil }
 		if _, err := two.Update(ctx, upper.key(), change); !errors.As(err, new(*patterns.DuplicateError)) {
 			t.Errorf("a row of another entity: %v", err)
 		}
-		_, err := two.Update(ctx, lower.key(), change)
-		assert.NoError(t, err)
-		rows, err := readTable(ctx, client)
-		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(two.Update(ctx, lower.key(), change)))
+		rows := assert.Must(readTable(ctx, client))(t)
 		if row := rows["Sales|mail_a"]; row["azp_rk"] != "id_1" || row["Age"] != 1.0 {
 			t.Errorf("%v", row)
 		}
@@ -191,8 +186,7 @@ func TestAPropertyIsFreeIfTheEntityHasOnlyACounterInTheRow(t *testing.T) {
 		former := &hire{Dept: "Sales", ID: "1", Name: "Ann", Head: true}
 		next := &hire{Dept: "Sales", ID: "2", Name: "Bob"}
 		for _, h := range []*hire{former, next} {
-			_, err := s.Insert(ctx, h)
-			assert.NoError(t, err)
+			assert.NoError(t, assert.ErrorOf(s.Insert(ctx, h)))
 		}
 		// As if the process had crashed before the drain.
 		_, err1 := s.Table().Update(ctx, former.key(), func(h *hire) error { h.Head = false; return nil })

@@ -24,8 +24,7 @@ func TestReadersKnowWhichViewsAreComplete(t *testing.T) {
 		want := func(s *patterns.Store[hire], want ...patterns.ViewState) {
 			t.Helper()
 			b.ResetRequests()
-			got, err := s.ViewStates(ctx)
-			assert.NoError(t, err)
+			got := assert.Must(s.ViewStates(ctx))(t)
 			b.WantRequestCount(t, 1)
 			for i := range got {
 				if age := time.Since(got[i].Since); got[i].State != "" && (age < -time.Minute || age > time.Minute) {

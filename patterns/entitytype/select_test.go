@@ -50,8 +50,7 @@ func TestEntitiesAreFilteredAndReadInPartByAnyProperty(t *testing.T) {
 		b.WantRequestCount(t, 0)
 		ken.Value.(*employee1).EmailAddress = "ken@contoso.com"
 		assert.NoError(t, assert.ErrorOf(three.Merge(ctx, ken)))
-		got, err := three.Get(ctx, ken.Key)
-		assert.NoError(t, err)
+		got := assert.Must(three.Get(ctx, ken.Key))(t)
 		if v, ok := got.Value.(*employee3); !ok || v.FirstName != "Ken" || v.Emails[0] != "ken@contoso.com" || got.Version != 1 {
 			t.Errorf("after the merge: %+v of version %d", got.Value, got.Version)
 		}

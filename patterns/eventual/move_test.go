@@ -62,8 +62,7 @@ func TestMoveKeepsTheTextAndTheTypesOfARow(t *testing.T) {
 		current, old := b.Table(t), b.Table(t)
 		putRow(t, current, handWritten)
 		read := func(from *aztables.Client) map[string]string {
-			reply, err := from.GetEntity(t.Context(), key456.Partition, key456.Row, nil)
-			assert.NoError(t, err)
+			reply := assert.Must(from.GetEntity(t.Context(), key456.Partition, key456.Row, nil))(t)
 			var members map[string]json.RawMessage
 			assert.NoError(t, json.Unmarshal(reply.Value, &members))
 			texts := map[string]string{}

@@ -15,8 +15,7 @@ func TestALateWriteOfAListIsCorrected(t *testing.T) {
 	for _, home := range []string{"other partition", "blob"} {
 		t.Run(home, func(t *testing.T) {
 			harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
-				w, err := newWorld(b.Table(t), b.Table(t), b.Container(t), home, &harness.OutboxQueue{})
-				assert.NoError(t, err)
+				w := assert.Must(newWorld(b.Table(t), b.Table(t), b.Container(t), home, &harness.OutboxQueue{}))(t)
 				operation := "Table.Insert"
 				if home == "blob" {
 					operation = "Blob.Put"

@@ -151,9 +151,7 @@ func open(t *testing.T, accelerated bool, o *storagetest.Options) *world {
 	if accelerated {
 		patterns.Accelerate(&options.ClientOptions)
 	}
-	var err error
-	w.service, err = aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), options)
-	assert.NoError(t, err)
+	w.service = assert.Must(aztables.NewServiceClientFromConnectionString(w.account.ConnectionString(), options))(t)
 	w.pair.Use(w.service)
 	w.rows = assert.Must(patterns.NewTable[row](w.service.NewClient("Rows"), nil))(t)
 	w.table = assert.Must(regions.NewTable(w.rows, nil))(t)

@@ -65,8 +65,7 @@ func (w *world) damageBig(t testing.TB, partitions, n, every int) (planted int) 
 			planted++
 			switch i / every % 3 {
 			case 0:
-				_, err := w.people.DeleteEntity(t.Context(), k.Partition, k.Row, nil)
-				assert.NoError(t, err)
+				assert.NoError(t, assert.ErrorOf(w.people.DeleteEntity(t.Context(), k.Partition, k.Row, nil)))
 			case 1:
 				plant(t, w.people, []row{at(k, row{"Email": email, "azp_pk": pk, "azp_rk": fmt.Sprintf("id_%05d", i), "azp_view": "email"})})
 			default:

@@ -89,8 +89,7 @@ func TestFourProcessesThatAreKilledAtRandomShareARun(t *testing.T) {
 	w.fill(t, n, true)
 	want := w.damage(t, n, 150)
 
-	variable, err := json.Marshal(m)
-	assert.NoError(t, err)
+	variable := assert.Must(json.Marshal(m))(t)
 	startMachine := func() *exec.Cmd {
 		cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestMachine$")
 		cmd.Env = append(os.Environ(), machineVariable+"="+string(variable))

@@ -90,8 +90,7 @@ func newShop(t testing.TB, b *harness.Backend, n int, plain bool, only ...string
 func (s *shop) stored(t testing.TB, k keys.Key) row {
 	t.Helper()
 	var r row
-	reply, err := s.client.GetEntity(t.Context(), k.Partition, k.Row, nil)
-	assert.NoError(t, err)
+	reply := assert.Must(s.client.GetEntity(t.Context(), k.Partition, k.Row, nil))(t)
 	assert.NoError(t, json.Unmarshal(reply.Value, &r))
 	maps.DeleteFunc(r, func(name string, _ any) bool {
 		return strings.HasPrefix(name, "odata.") || strings.HasPrefix(name, "Timestamp") || strings.HasPrefix(name, "azp_") || strings.HasSuffix(name, "Key")

@@ -104,8 +104,7 @@ type row = map[string]any
 // transactions of many rows.
 func (w *world) fill(t testing.TB, n int, derived bool) {
 	t.Helper()
-	_, err := w.Insert(t.Context(), personOf(0))
-	assert.NoError(t, err)
+	assert.NoError(t, assert.ErrorOf(w.Insert(t.Context(), personOf(0))))
 	listing, _ := w.rows(t, w.people)[personOf(0).key()]["azp_views"].(string)
 	assert.NoError(t, w.Delete(t.Context(), personOf(0).key()))
 
@@ -155,14 +154,12 @@ func plant(t testing.TB, client *aztables.Client, rows []row) {
 	byPartition := map[string][]aztables.TransactionAction{}
 	send := func(partition string) {
 		if actions := byPartition[partition]; len(actions) > 0 {
-			_, err := client.SubmitTransaction(t.Context(), actions, nil)
-			assert.NoError(t, err)
+			assert.NoError(t, assert.ErrorOf(client.SubmitTransaction(t.Context(), actions, nil)))
 			byPartition[partition] = nil
 		}
 	}
 	for _, r := range rows {
-		body, err := json.Marshal(r)
-		assert.NoError(t, err)
+		body := assert.Must(json.Marshal(r))(t)
 		partition := r["PartitionKey"].(string)
 		byPartition[partition] = append(byPartition[partition], aztables.TransactionAction{ActionType: aztables.TransactionTypeInsertReplace, Entity: body})
 		if len(byPartition[partition]) == 100 {
@@ -207,8 +204,7 @@ func size(t testing.TB, usual int) int {
 	if text == "" {
 		return usual
 	}
-	n, err := strconv.Atoi(text)
-	assert.NoError(t, err)
+	n := assert.Must(strconv.Atoi(text))(t)
 	return n
 }
 
@@ -222,7 +218,6 @@ func parse(t testing.TB, text string) (members []string) {
 // format returns the members as a list contains them.
 func format(t testing.TB, members []string) string {
 	t.Helper()
-	text, err := json.Marshal(members)
-	assert.NoError(t, err)
+	text := assert.Must(json.Marshal(members))(t)
 	return string(text)
 }
