@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 const want = `
@@ -36,7 +38,7 @@ swept: of 1 photos 0 marked, 1 deleted
 func TestUnreferencedPhotosAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		if err := run(t.Context(), &out); err != nil {
+		if err := run(t.Context(), &out, storagetest.Start(nil)); err != nil {
 			t.Fatal(err)
 		}
 		if got := out.String(); got != strings.TrimPrefix(want, "\n") {
