@@ -31,7 +31,14 @@ func draw(ctx context.Context, folder string) error {
 		if err != nil {
 			return err
 		}
-		if err := replay(ctx, l, meter, &now); err != nil {
+		var opts aztables.ClientOptions
+		meter.Attach(&opts.ClientOptions)
+		patterns.Accelerate(&opts.ClientOptions)
+		table, err := open(ctx, storagetest.Start(nil).TablesWith(&opts).NewClient("Events"), l)
+		if err == nil {
+			err = replay(ctx, table, &now)
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", l.name, err)
 		}
 		var page bytes.Buffer
@@ -46,23 +53,7 @@ func draw(ctx context.Context, folder string) error {
 }
 
 // replay writes the events of six hours. It sets now to the time of each.
-func replay(ctx context.Context, l layout, meter *heat.Meter, now *time.Time) error {
-	account := storagetest.Start(nil)
-	opts := &aztables.ClientOptions{}
-	opts.Transport = account.Transport()
-	meter.Attach(&opts.ClientOptions)
-	patterns.Accelerate(&opts.ClientOptions)
-	service, err := aztables.NewServiceClientFromConnectionString(account.ConnectionString(), opts)
-	if err != nil {
-		return err
-	}
-	table, err := patterns.NewTable(service.NewClient("Events"), &patterns.TableOptions[Event]{Key: l.key})
-	if err != nil {
-		return err
-	}
-	if err := table.Create(ctx); err != nil {
-		return err
-	}
+func replay(ctx context.Context, table *patterns.Table[Event], now *time.Time) error {
 	const every = 2 * time.Second
 	for i := range int(6 * time.Hour / every) {
 		*now = start.Add(time.Duration(i) * every)

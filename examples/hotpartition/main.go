@@ -18,6 +18,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/examples/internal/cmdline"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -109,50 +111,60 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	for _, l := range all {
-		if err := show(ctx, out, l); err != nil {
+		account := storagetest.Start(nil)
+		table, err := open(ctx, account.Tables().NewClient("Events"), l)
+		if err != nil {
 			return fmt.Errorf("%s: %w", l.name, err)
 		}
+		account.ResetLog()
+		if err := write(ctx, table); err != nil {
+			return fmt.Errorf("%s: %w", l.name, err)
+		}
+		hottest, partitions := hottest(account.Log())
+		fmt.Fprintf(out, "%s\n  writes: %d events to %d partition(s), %d%% of them to the busiest\n",
+			l.name, events, partitions, 100*hottest/events)
+		account.ResetLog()
+		n, err := count(ctx, table, l.hour(start))
+		if err != nil {
+			return fmt.Errorf("%s: %w", l.name, err)
+		}
+		fmt.Fprintf(out, "  reading the hour: %s, %d events in %d request(s), %d rows read by the service\n\n",
+			query.Explain(l.hour(start)).Class, n, len(account.Log()), account.Log().Scanned())
 	}
 	return nil
 }
 
 var start = time.Date(2014, 7, 31, 18, 0, 0, 0, time.UTC)
 
-func show(ctx context.Context, out io.Writer, l layout) error {
-	account := storagetest.Start(nil)
-	table, err := patterns.NewTable(account.Tables().NewClient("Events"), &patterns.TableOptions[Event]{Key: l.key})
+// open creates the table of a layout.
+func open(ctx context.Context, client *aztables.Client, l layout) (*patterns.Table[Event], error) {
+	table, err := patterns.NewTable(client, &patterns.TableOptions[Event]{Key: l.key})
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := table.Create(ctx); err != nil {
-		return err
-	}
-	account.ResetLog()
+	return table, table.Create(ctx)
+}
+
+// write writes the events of an hour, one by one.
+func write(ctx context.Context, table *patterns.Table[Event]) error {
 	for i := range events {
 		e := Event{Employee: fmt.Sprintf("Sales/%06d", i%40), ID: i, At: start.Add(time.Duration(i) * 3 * time.Second), Text: "signed in"}
 		if _, err := table.Insert(ctx, &e); err != nil {
 			return err
 		}
 	}
-	hottest, partitions := hottest(account.Log())
-	fmt.Fprintf(out, "%s\n  writes: %d events to %d partition(s), %d%% of them to the busiest\n",
-		l.name, events, partitions, 100*hottest/events)
+	return nil
+}
 
-	account.ResetLog()
-	n := 0
-	for _, err := range table.Query(ctx, l.hour(start), &patterns.QueryOptions{Allow: query.TableScan}) {
+// count reads the events of a filter.
+func count(ctx context.Context, table *patterns.Table[Event], filter query.Filter) (n int, err error) {
+	for _, err := range table.Query(ctx, filter, &patterns.QueryOptions{Allow: query.TableScan}) {
 		if err != nil {
-			return err
+			return 0, err
 		}
 		n++
 	}
-	scanned := 0
-	for _, r := range account.Log() {
-		scanned += r.Scanned
-	}
-	fmt.Fprintf(out, "  reading the hour: %s, %d events in %d request(s), %d rows read by the service\n\n",
-		query.Explain(l.hour(start)).Class, n, len(account.Log()), scanned)
-	return nil
+	return n, nil
 }
 
 // hottest returns the number of writes to the busiest partition, and the number of

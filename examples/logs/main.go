@@ -33,7 +33,7 @@ func main() {
 	cmdline.Parse(about)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, os.Stdout, *from, *to, *level); err != nil {
+	if err := run(ctx, os.Stdout, storagetest.Start(nil), *from, *to, *level); err != nil {
 		fmt.Fprintln(os.Stderr, "logs:", err)
 		os.Exit(1)
 	}
@@ -42,7 +42,7 @@ func main() {
 // today is the simulated day.
 var today = time.Date(2014, 7, 31, 0, 0, 0, 0, time.UTC)
 
-func run(ctx context.Context, out io.Writer, from, to, level string) error {
+func run(ctx context.Context, out io.Writer, account *storagetest.Account, from, to, level string) error {
 	begin, err := clock(from)
 	if err != nil {
 		return err
@@ -58,7 +58,6 @@ func run(ctx context.Context, out io.Writer, from, to, level string) error {
 	if err := severity.UnmarshalText([]byte(level)); err != nil {
 		return fmt.Errorf("%q is not a level like ERROR", level)
 	}
-	account := storagetest.Start(nil)
 	logs := account.Container("logs")
 	if _, err := logs.Create(ctx, nil); err != nil {
 		return err

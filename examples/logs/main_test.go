@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func output(t *testing.T, from, to, level string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := run(t.Context(), &out, from, to, level); err != nil {
+	if err := run(t.Context(), &out, storagetest.Start(nil), from, to, level); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -40,15 +42,15 @@ func TestTheLastMinuteOfTheDayIsIncluded(t *testing.T) {
 
 func TestInvalidArgumentsAreErrors(t *testing.T) {
 	for _, bad := range []string{"", "25:00", "noon"} {
-		if err := run(t.Context(), &bytes.Buffer{}, bad, "15:06", "ERROR"); err == nil {
+		if err := run(t.Context(), &bytes.Buffer{}, storagetest.Start(nil), bad, "15:06", "ERROR"); err == nil {
 			t.Errorf("%q: no error", bad)
 		}
-		if err := run(t.Context(), &bytes.Buffer{}, "15:04", bad, "ERROR"); err == nil {
+		if err := run(t.Context(), &bytes.Buffer{}, storagetest.Start(nil), "15:04", bad, "ERROR"); err == nil {
 			t.Errorf("%q: no error", bad)
 		}
 	}
 	for _, c := range [][3]string{{"15:06", "15:04", "ERROR"}, {"15:04", "15:04", "ERROR"}, {"15:04", "15:06", "bad"}, {"15:04", "15:06", ""}} {
-		if err := run(t.Context(), &bytes.Buffer{}, c[0], c[1], c[2]); err == nil {
+		if err := run(t.Context(), &bytes.Buffer{}, storagetest.Start(nil), c[0], c[1], c[2]); err == nil {
 			t.Errorf("%q: no error", c)
 		}
 	}
