@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,14 @@ type account struct {
 	shards.Account
 	storage *storagetest.Account
 	network *network
+}
+
+// openAll returns three new accounts.
+func openAll() ([]*account, error) {
+	a, err1 := open("a")
+	b, err2 := open("b")
+	c, err3 := open("c")
+	return []*account{a, b, c}, errors.Join(err1, err2, err3)
 }
 
 // open returns a new account and its client.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -47,8 +46,6 @@ type load struct {
 	ctx      context.Context
 	cancel   context.CancelFunc
 	clients  sync.WaitGroup
-	out      io.Writer
-	phases   []figures
 
 	mu        sync.Mutex
 	now       figures
@@ -139,16 +136,14 @@ func (l *load) ended(began time.Time, err error, count func(*figures)) {
 	}
 }
 
-// phase prints the figures of the time that f takes.
-func (l *load) phase(name string, f func() error) error {
+// phase returns the figures of the time that f takes.
+func (l *load) phase(name string, f func() error) (figures, error) {
 	l.take(name)
 	began := time.Now()
 	err := f()
 	now := l.take(name)
 	now.took = time.Since(began)
-	l.phases = append(l.phases, now)
-	fmt.Fprintln(l.out, now)
-	return err
+	return now, err
 }
 
 // take returns the figures since the last call.
@@ -168,11 +163,8 @@ func (l *load) take(name string) figures {
 	return now
 }
 
-// header prints what the columns are.
-func (l *load) header(out io.Writer) {
-	l.out = out
-	fmt.Fprintf(out, "%-27s %8s %10s %8s %7s %13s %14s %15s\n", "", "seconds", "done/s", "refused", "p99", "failed reads", "failed writes", "from secondary")
-}
+// header is what the columns are.
+var header = fmt.Sprintf("%-27s %8s %10s %8s %7s %13s %14s %15s", "", "seconds", "done/s", "refused", "p99", "failed reads", "failed writes", "from secondary")
 
 // String returns a line of the table.
 func (f figures) String() string {

@@ -29,21 +29,18 @@ accounts inside this process, and takes about a minute.`
 
 func main() {
 	cmdline.Parse(about)
-	if _, err := run(context.Background(), os.Stdout); err != nil {
+	all, err := openAll()
+	if err == nil {
+		_, err = run(context.Background(), os.Stdout, all)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "grow:", err)
 		os.Exit(1)
 	}
 }
 
 // run prints the figures of each phase, and returns them.
-func run(ctx context.Context, out io.Writer) ([]figures, error) {
-	var all [3]*account
-	for i, name := range []string{"a", "b", "c"} {
-		var err error
-		if all[i], err = open(name); err != nil {
-			return nil, err
-		}
-	}
+func run(ctx context.Context, out io.Writer, all []*account) (phases []figures, err error) {
 	// Reads survive an outage of the first account, which has the directory, for half of a lease.
 	s, err := shards.New([]shards.Account{all[0].Account}, "Orders", &shards.Options{Lease: 10 * time.Second})
 	if err != nil {
@@ -52,28 +49,34 @@ func run(ctx context.Context, out io.Writer) ([]figures, error) {
 	if err := s.Create(ctx); err != nil {
 		return nil, err
 	}
-	l, err := newLoad(ctx, s, all[:])
+	l, err := newLoad(ctx, s, all)
 	if err != nil {
 		return nil, err
 	}
 	defer l.stop()
-	l.header(out)
+	phase := func(name string, f func() error) error {
+		now, err := l.phase(name, f)
+		phases = append(phases, now)
+		fmt.Fprintln(out, now)
+		return err
+	}
+	fmt.Fprintln(out, header)
 
 	l.start(3)
-	l.phase("one account, 3 clients", sleep(3*time.Second))
+	phase("one account, 3 clients", sleep(3*time.Second))
 	l.start(21)
-	l.phase("one account, 24 clients", sleep(3*time.Second))
+	phase("one account, 24 clients", sleep(3*time.Second))
 	for _, a := range all[1:] {
-		if err := l.phase("account "+a.Name+" is added", func() error { return s.Add(ctx, a.Account, nil) }); err != nil {
+		if err := phase("account "+a.Name+" is added", func() error { return s.Add(ctx, a.Account, nil) }); err != nil {
 			return nil, err
 		}
 	}
-	l.phase("three accounts", sleep(3*time.Second))
+	phase("three accounts", sleep(3*time.Second))
 	all[0].storage.Down(storagetest.Primary)
-	l.phase("a loses its primary region", sleep(4*time.Second))
+	phase("a loses its primary region", sleep(4*time.Second))
 	all[0].storage.Down()
-	l.phase("the region is back", sleep(10*time.Second))
-	return l.phases, nil
+	phase("the region is back", sleep(10*time.Second))
+	return phases, nil
 }
 
 // sleep returns a phase of this length.

@@ -13,7 +13,11 @@ import (
 func TestTheTableGrowsAndSurvivesTheLossOfARegion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		phases, err := run(t.Context(), &out)
+		all, err := openAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		phases, err := run(t.Context(), &out, all)
 		if err != nil {
 			t.Fatal(err)
 		}
