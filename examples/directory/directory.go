@@ -11,7 +11,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
-	"github.com/azpatterns/azpatterns/examples/internal/account"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/denormalize"
@@ -44,16 +43,16 @@ type timeouts struct {
 
 // NewDirectory returns a directory whose tables and queues have names that end in suffix.
 // It makes no request.
-func NewDirectory(a *account.Account, suffix string, limits timeouts) (*Directory, error) {
+func NewDirectory(tables *aztables.ServiceClient, queue func(name string) (*azqueue.QueueClient, error), suffix string, limits timeouts) (*Directory, error) {
 	d := &Directory{
-		employees: a.Tables.NewClient("Employees" + suffix),
-		badges:    a.Tables.NewClient("Badges" + suffix),
-		archive:   a.Tables.NewClient("Archive" + suffix),
+		employees: tables.NewClient("Employees" + suffix),
+		badges:    tables.NewClient("Badges" + suffix),
+		archive:   tables.NewClient("Archive" + suffix),
 		timeouts:  limits,
 	}
 	var err1, err2 error
-	d.jobs, err1 = a.Queue("jobs" + suffix)
-	d.poison, err2 = a.Queue("jobs" + suffix + "-poison")
+	d.jobs, err1 = queue("jobs" + suffix)
+	d.poison, err2 = queue("jobs" + suffix + "-poison")
 	return d, errors.Join(err1, err2, d.declare())
 }
 

@@ -79,7 +79,7 @@ func show(ctx context.Context, out io.Writer, where account.Flags) (err error) {
 	}
 	defer a.Close()
 	fmt.Fprintln(out, "account:", a.Name)
-	d, err := NewDirectory(a, fmt.Sprintf("%08x", rand.Uint32()), timeouts{})
+	d, err := NewDirectory(a.Tables, a.Queue, fmt.Sprintf("%08x", rand.Uint32()), timeouts{})
 	if err != nil {
 		return err
 	}
@@ -89,5 +89,5 @@ func show(ctx context.Context, out io.Writer, where account.Flags) (err error) {
 		defer cancel()
 		err = errors.Join(err, d.Drop(ctx))
 	}()
-	return (&tour{d, out, a}).run(ctx)
+	return (&tour{d, out}).run(ctx, a.Requests)
 }

@@ -58,7 +58,8 @@ func TestAWorkerRepairsACrashAtAnyRequest(t *testing.T) {
 			return d.day(ctx, &bytes.Buffer{})
 		},
 		func(t *testing.T, acct *storagetest.Account) {
-			d, err := NewDirectory(account.Local(acct), "", shortTimeouts())
+			a := account.Local(acct)
+			d, err := NewDirectory(a.Tables, a.Queue, "", shortTimeouts())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,7 +7,6 @@ import (
 	"io"
 	"strings"
 
-	"github.com/azpatterns/azpatterns/examples/internal/account"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -26,21 +25,21 @@ func staff() []Employee {
 // tour demonstrates the operations of a Directory.
 type tour struct {
 	*Directory
-	out     io.Writer
-	account *account.Account
+	out io.Writer
 }
 
-func (t *tour) run(ctx context.Context) error {
+// run prints what each step returns, and how many requests it made.
+func (t *tour) run(ctx context.Context, requests func() int) error {
 	for _, do := range []func(context.Context) (string, error){
 		t.create, t.hire, t.idAndEmail, t.badge, t.lastName, t.department, t.emailTaken, t.badgeTaken,
 		t.explain, t.marry, t.transfer, t.work, t.moved, t.archive, t.work, t.check,
 	} {
-		before := t.account.Requests()
+		before := requests()
 		text, err := do(ctx)
 		if err != nil {
 			return err
 		}
-		n := t.account.Requests() - before
+		n := requests() - before
 		plural := "s"
 		if n == 1 {
 			plural = ""

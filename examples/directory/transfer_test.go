@@ -148,7 +148,8 @@ func TestRacingJobsLeaveOneEmployee(t *testing.T) {
 				if _, _, err := newWithStaff(t.Context(), acct); err != nil {
 					t.Fatal(err)
 				}
-				d, err := NewDirectory(account.Local(acct), "", limits)
+				a := account.Local(acct)
+				d, err := NewDirectory(a.Tables, a.Queue, "", limits)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -170,7 +171,8 @@ func TestRacingJobsLeaveOneEmployee(t *testing.T) {
 				var workers sync.WaitGroup
 				for range 2 {
 					workers.Go(func() {
-						d, err := NewDirectory(account.Local(acct), "", limits)
+						a := account.Local(acct)
+						d, err := NewDirectory(a.Tables, a.Queue, "", limits)
 						if err == nil {
 							err = d.Recover(t.Context())
 						}

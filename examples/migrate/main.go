@@ -72,7 +72,7 @@ func run(ctx context.Context, out io.Writer, where account.Flags) (err error) {
 	}
 	defer a.Close()
 	fmt.Fprintln(out, "account:", a.Name)
-	m, err := newMigration(a, fmt.Sprintf("%08x", rand.Uint32()), out)
+	m, err := newMigration(a.Tables, a.Queue, fmt.Sprintf("%08x", rand.Uint32()), out)
 	if err != nil {
 		return err
 	}
@@ -82,12 +82,11 @@ func run(ctx context.Context, out io.Writer, where account.Flags) (err error) {
 		defer cancel()
 		err = errors.Join(err, m.drop(ctx))
 	}()
-	return m.run(ctx)
+	return m.run(ctx, a.Requests)
 }
 
 // migration is a catalogue whose services are exchanged.
 type migration struct {
-	account         *account.Account
 	out             io.Writer
 	products, index *aztables.Client
 	queue           *azqueue.QueueClient
@@ -101,21 +100,21 @@ type migration struct {
 }
 
 // newMigration makes no request.
-func newMigration(a *account.Account, suffix string, out io.Writer) (*migration, error) {
+func newMigration(
+	tables *aztables.ServiceClient, queue func(name string) (*azqueue.QueueClient, error), suffix string, out io.Writer,
+) (*migration, error) {
 	m := &migration{
-		account:  a,
 		out:      out,
-		products: a.Tables.NewClient("Products" + suffix),
-		index:    a.Tables.NewClient("ProductsBySupplier" + suffix),
+		products: tables.NewClient("Products" + suffix),
+		index:    tables.NewClient("ProductsBySupplier" + suffix),
+		state:    tables.NewClient("Runs" + suffix),
 	}
 	m.byHand = before.New(m.products)
 	var err1, err2, err3 error
-	m.queue, err1 = a.Queue("products" + suffix)
-	if err1 != nil {
-		return nil, err1
-	}
-	if m.state, m.jobs, err1 = stateClients(a, suffix); err1 != nil {
-		return nil, err1
+	m.queue, err1 = queue("products" + suffix)
+	m.jobs, err2 = queue("reindex" + suffix)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
 	}
 	outbox, err1 := eventual.NewOutbox(m.queue, "", nil)
 	m.first, err2 = after.New(m.products, m.index, outbox, true)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/examples/internal/account"
@@ -73,7 +72,7 @@ func status(ctx context.Context, out io.Writer, where account.Flags, table, id s
 		return err
 	}
 	defer a.Close()
-	m, err := newMigration(a, "", out)
+	m, err := newMigration(a.Tables, a.Queue, "", out)
 	if err != nil {
 		return err
 	}
@@ -98,10 +97,4 @@ func showRun(ctx context.Context, out io.Writer, runs *reindex.Runs, id string) 
 		fmt.Fprintf(out, "%v: row %v of view %s, primary %v\n", f.Kind, f.Row, f.View, f.Primary)
 	}
 	return nil
-}
-
-// stateClients returns the table and the queue of the shared runs.
-func stateClients(a *account.Account, suffix string) (*aztables.Client, *azqueue.QueueClient, error) {
-	jobs, err := a.Queue("reindex" + suffix)
-	return a.Tables.NewClient("Runs" + suffix), jobs, err
 }

@@ -30,18 +30,19 @@ const sales = 25
 // supplier is the one whose products are listed.
 const supplier = "Contoso 3"
 
-func (m *migration) run(ctx context.Context) error {
+// run prints what each step returns, and how many requests it made.
+func (m *migration) run(ctx context.Context, requests func() int) error {
 	for _, do := range []func(context.Context) (string, error){
 		m.fill, m.scan, m.sell, m.rename, m.addBoth, m.readBoth,
 		m.interrupt, m.readReserved, m.skipReserved,
 		m.create, m.complete, m.backfill, m.verify, m.share, m.lookUp,
 	} {
-		start := m.account.Requests()
+		start := requests()
 		text, err := do(ctx)
 		if err != nil {
 			return err
 		}
-		n := m.account.Requests() - start
+		n := requests() - start
 		plural := "s"
 		if n == 1 {
 			plural = ""

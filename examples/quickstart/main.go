@@ -69,7 +69,7 @@ func run(ctx context.Context, out io.Writer, csv string, where account.Flags) (e
 	defer a.Close()
 	fmt.Fprintln(out, "account:", a.Name)
 
-	d := &demo{out: out, account: a, progress: newProgress(os.Stderr)}
+	d := &demo{out: out, progress: newProgress(os.Stderr)}
 	suffix := fmt.Sprintf("%08x", rand.Uint32())
 	employees, claims := a.Tables.NewClient("Employees"+suffix), a.Tables.NewClient("Claims"+suffix)
 	if d.employees, err = patterns.NewTable[Employee](employees, nil); err != nil {
@@ -87,7 +87,7 @@ func run(ctx context.Context, out io.Writer, csv string, where account.Flags) (e
 			err = errors.Join(err, t.Drop(ctx))
 		}
 	}()
-	return d.steps(ctx, file)
+	return d.steps(ctx, file, a.Requests)
 }
 
 func input(csv string) (io.ReadCloser, error) {
@@ -99,7 +99,6 @@ func input(csv string) (io.ReadCloser, error) {
 
 type demo struct {
 	out       io.Writer
-	account   *account.Account
 	progress  *progress
 	employees *patterns.Table[Employee]
 	claims    *logtail.Log[Claim]
@@ -112,20 +111,8 @@ type table interface {
 	Drop(context.Context) error
 }
 
-// step runs one step, and prints what it did and the number of requests.
-func (d *demo) step(do func() (string, error)) error {
-	before := d.account.Requests()
-	text, err := do()
-	d.progress.done()
-	if err != nil {
-		return err
-	}
-	n := d.account.Requests() - before
-	fmt.Fprintf(d.out, "%-64s %3d request%s\n", text, n, plural(n))
-	return nil
-}
-
-func (d *demo) steps(ctx context.Context, file io.Reader) error {
+// steps prints what each step returns, and how many requests it made.
+func (d *demo) steps(ctx context.Context, file io.Reader, requests func() int) error {
 	for _, do := range []func(context.Context) (string, error){
 		d.create,
 		func(ctx context.Context) (string, error) { return d.load(ctx, file) },
@@ -135,9 +122,14 @@ func (d *demo) steps(ctx context.Context, file io.Reader) error {
 		d.department,
 		d.lastClaims,
 	} {
-		if err := d.step(func() (string, error) { return do(ctx) }); err != nil {
+		before := requests()
+		text, err := do(ctx)
+		d.progress.done()
+		if err != nil {
 			return err
 		}
+		n := requests() - before
+		fmt.Fprintf(d.out, "%-64s %3d request%s\n", text, n, plural(n))
 	}
 	return nil
 }
