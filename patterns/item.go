@@ -200,7 +200,7 @@ func DecodeJSON[T any](text []byte) (Item[T], error) {
 }
 
 // itemOf returns a record as an Item; a record without a value has the zero T.
-func itemOf[T any](r txn.Record) Item[T] {
+func itemOf[T any](r *txn.Record) Item[T] {
 	item := Item[T]{Key: r.Key, ETag: azcore.ETag(r.ETag), Timestamp: r.Timestamp, origin: r.Origin, read: azcore.ETag(r.ETag)}
 	if v, ok := r.Value.(*T); ok && v != nil {
 		item.Value = *v
@@ -213,7 +213,7 @@ func result[T any](r txn.Record, err error) (Item[T], error) {
 	if err != nil {
 		return Item[T]{}, err
 	}
-	return itemOf[T](r), nil
+	return itemOf[T](&r), nil
 }
 
 // pointer returns v as an interface that is nil if v is.

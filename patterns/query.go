@@ -6,6 +6,8 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/pages"
+	"github.com/azpatterns/azpatterns/internal/records"
+	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -47,7 +49,7 @@ type QueryOptions struct { // the fields are those of fetch.Options
 // Get reads the row at key. If it does not exist, the error matches [ErrNotFound]. One
 // request, the cheapest of all reads.
 func (t *Table[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
-	return t.rows.get(ctx, key)
+	return getItem[T](ctx, t.rows, key)
 }
 
 // Query returns the rows that f matches, in key order; on Cosmos DB for Table in no
@@ -67,7 +69,7 @@ func (t *Table[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
 // in f that T does not have is an error before any request. f may name any property if T is
 // a map, has a map for unknown properties, or has no fields for properties, such as [Row].
 func (t *Table[T]) Query(ctx context.Context, f query.Filter, opts *QueryOptions) iter.Seq2[Item[T], error] {
-	return t.rows.query(ctx, f, opts)
+	return queryItems[T](ctx, t.rows, f, opts)
 }
 
 // Explain returns the plan by which [Table.Query] and [Table.Page] would read what f
@@ -75,46 +77,30 @@ func (t *Table[T]) Query(ctx context.Context, f query.Filter, opts *QueryOptions
 // T does not have, a class that opts do not permit, an option out of range. It makes no
 // request.
 func (t *Table[T]) Explain(f query.Filter, opts *QueryOptions) (query.Plan, error) {
-	p, err := t.rows.source.Plan(f, (*fetch.Options)(opts))
+	p, err := t.rows.Source.Plan(f, (*fetch.Options)(opts))
 	if err != nil {
 		return query.Plan{}, err
 	}
 	return p.Explain(), nil
 }
 
-func (r *rowReader[T]) get(ctx context.Context, key keys.Key) (Item[T], error) {
-	ctx, span := r.source.Begin(ctx, "get")
-	defer span.End()
-	rows, err := r.source.Get(ctx, key, &r.decoder)
-	span.Fail(err)
+func getItem[T any](ctx context.Context, r *records.Reader, key keys.Key) (Item[T], error) {
+	page, err := r.Get(ctx, key)
 	if err != nil {
 		return Item[T]{}, err
 	}
-	return rows.(*itemBuffer[T]).items[0], nil
+	item := itemOf[T](&page.Records[0])
+	r.Release(page)
+	return item, nil
 }
 
-func (r *rowReader[T]) query(ctx context.Context, f query.Filter, opts *QueryOptions) iter.Seq2[Item[T], error] {
+func queryItems[T any](ctx context.Context, r *records.Reader, f query.Filter, opts *QueryOptions) iter.Seq2[Item[T], error] {
 	return func(yield func(Item[T], error) bool) {
-		p, err := r.source.Plan(f, (*fetch.Options)(opts))
-		if err != nil {
-			yield(Item[T]{}, err)
-			return
-		}
-		ctx, span := r.source.Begin(ctx, "query")
-		defer span.End()
-		p.Run(ctx, &r.decoder, func(rows fetch.Rows, err error) bool {
+		r.Query(ctx, f, (*fetch.Options)(opts), func(record *txn.Record, err error) bool {
 			if err != nil {
-				span.Fail(err)
 				return yield(Item[T]{}, err)
 			}
-			b := rows.(*itemBuffer[T])
-			for i := range b.items {
-				if !yield(b.items[i], nil) {
-					return false
-				}
-			}
-			r.decoder.release(b)
-			return true
+			return yield(itemOf[T](record), nil)
 		})
 	}
 }
@@ -142,7 +128,7 @@ type Page[T any] struct {
 // position, not a snapshot: rows inserted or deleted between two pages may or may not be
 // returned.
 func (t *Table[T]) Page(ctx context.Context, f query.Filter, cursor string, opts *QueryOptions) (Page[T], error) {
-	return t.rows.page(ctx, f, cursor, opts)
+	return itemPage[T](ctx, t.rows, f, cursor, opts)
 }
 
 // Pages returns the pages from cursor on, "" for the first, as [Table.Page] returns them one after
@@ -153,26 +139,30 @@ func (t *Table[T]) Page(ctx context.Context, f query.Filter, cursor string, opts
 // Pages makes the requests of Page. Unlike [Table.Query] it requests no page before the loop needs
 // it.
 func (t *Table[T]) Pages(ctx context.Context, f query.Filter, cursor string, opts *QueryOptions) iter.Seq2[Page[T], error] {
-	return t.rows.pages(ctx, f, cursor, opts)
+	return itemPages[T](ctx, t.rows, f, cursor, opts)
 }
 
-func (r *rowReader[T]) pages(ctx context.Context, f query.Filter, cursor string, opts *QueryOptions) iter.Seq2[Page[T], error] {
+func itemPages[T any](ctx context.Context, r *records.Reader, f query.Filter, cursor string, opts *QueryOptions) iter.Seq2[Page[T], error] {
 	return pages.Each(cursor, func(cursor string) (Page[T], error) {
-		return r.page(ctx, f, cursor, opts)
+		return itemPage[T](ctx, r, f, cursor, opts)
 	}, func(p *Page[T]) *string { return &p.Cursor })
 }
 
-func (r *rowReader[T]) page(ctx context.Context, f query.Filter, cursor string, opts *QueryOptions) (Page[T], error) {
-	p, err := r.source.Plan(f, (*fetch.Options)(opts))
-	if err != nil {
+func itemPage[T any](ctx context.Context, r *records.Reader, f query.Filter, cursor string, opts *QueryOptions) (Page[T], error) {
+	page, next, err := r.Page(ctx, f, cursor, (*fetch.Options)(opts))
+	if page == nil {
 		return Page[T]{}, err
 	}
-	ctx, span := r.source.Begin(ctx, "page")
-	defer span.End()
-	rows, next, err := p.Page(ctx, &r.decoder, cursor)
-	span.Fail(err)
-	if err != nil || rows == nil {
-		return Page[T]{}, err
+	items := itemsOf[T](page)
+	r.Release(page)
+	return Page[T]{Items: items, Cursor: next}, nil
+}
+
+// itemsOf returns the records of a page as items.
+func itemsOf[T any](page *records.Page) []Item[T] {
+	items := make([]Item[T], len(page.Records))
+	for i := range items {
+		items[i] = itemOf[T](&page.Records[i])
 	}
-	return Page[T]{Items: rows.(*itemBuffer[T]).items, Cursor: next}, nil
+	return items
 }

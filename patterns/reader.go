@@ -7,13 +7,14 @@ import (
 	"reflect"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/records"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/query"
 )
 
 // Reader reads the rows of a table into another type than the table's. It cannot write. A
 // Reader is safe for concurrent use. Make one with [Project] or [Discriminate].
-type Reader[U any] struct{ rows *rowReader[U] }
+type Reader[U any] struct{ rows *records.Reader }
 
 // Project returns a Reader of U, a narrower type, on t's table. The fields of U must be
 // properties of T, with the same property types; otherwise the error is a [*PropertyError].
@@ -40,11 +41,11 @@ func Project[U, T any](t *Table[T]) (*Reader[U], error) {
 	if err != nil {
 		return nil, fmt.Errorf("project: %w", err)
 	}
-	source, err := t.rows.source.Project(codec)
+	source, err := t.rows.Source.Project(codec)
 	if err != nil {
 		return nil, fmt.Errorf("project: %w", err)
 	}
-	return &Reader[U]{newRowReader[U](source, codec, false)}, nil
+	return &Reader[U]{records.New(source, codec, reflect.TypeFor[U]())}, nil
 }
 
 // Discriminator finds the Go types of the rows of a table that contains several types, for
@@ -72,37 +73,37 @@ func Discriminate(t *Table[Row], d Discriminator) (*Reader[any], error) {
 	if t == nil || t.rows == nil || d.Type == nil {
 		return nil, fmt.Errorf("discriminate: %w", ErrNil)
 	}
-	r := newRowReader[any](t.rows.source, t.txn.Codec, t.rows.decoder.stamped)
-	r.decoder.discriminator, r.decoder.sent = &d, t.rows.decoder.sent
+	r := records.New(t.rows.Source, t.txn.Codec, reflect.TypeFor[any]())
+	r.TypeOf, r.Property, r.Stamped, r.Sent = d.Type, d.Property, t.rows.Stamped, t.rows.Sent
 	return &Reader[any]{r}, nil
 }
 
 // Get is [Table.Get].
 func (r *Reader[U]) Get(ctx context.Context, key keys.Key) (Item[U], error) {
-	return r.rows.get(ctx, key)
+	return getItem[U](ctx, r.rows, key)
 }
 
 // Query is [Table.Query].
 func (r *Reader[U]) Query(ctx context.Context, f query.Filter, opts *QueryOptions) iter.Seq2[Item[U], error] {
-	return r.rows.query(ctx, f, opts)
+	return queryItems[U](ctx, r.rows, f, opts)
 }
 
 // Page is [Table.Page].
 func (r *Reader[U]) Page(ctx context.Context, f query.Filter, cursor string, opts *QueryOptions) (Page[U], error) {
-	return r.rows.page(ctx, f, cursor, opts)
+	return itemPage[U](ctx, r.rows, f, cursor, opts)
 }
 
 // Pages is [Table.Pages].
 func (r *Reader[U]) Pages(ctx context.Context, f query.Filter, cursor string, opts *QueryOptions) iter.Seq2[Page[U], error] {
-	return r.rows.pages(ctx, f, cursor, opts)
+	return itemPages[U](ctx, r.rows, f, cursor, opts)
 }
 
 // Scan is [Table.Scan].
 func (r *Reader[U]) Scan(ctx context.Context, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[U], error] {
-	return r.rows.scan(ctx, f, cursor, opts)
+	return scanItems[U](ctx, r.rows, f, cursor, opts)
 }
 
 // Segments is [Table.Segments].
 func (r *Reader[U]) Segments(ctx context.Context, f query.Filter, n int, opts *ScanOptions) ([]string, error) {
-	return r.rows.segments(ctx, f, n, opts)
+	return segments(ctx, r.rows, f, n, opts)
 }

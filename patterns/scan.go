@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/records"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -75,7 +76,7 @@ type ScanProgress struct { // the fields are those of fetch.Progress
 // continue from one another's cursors. Rows inserted or deleted meanwhile may or may not
 // be returned. On Cosmos DB for Table, whose results have no order, ranges are not cut.
 func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[T], error] {
-	return t.rows.scan(ctx, f, cursor, opts)
+	return scanItems[T](ctx, t.rows, f, cursor, opts)
 }
 
 // Segments divides what Scan reads with the same f and opts into up to n segments, so that
@@ -94,40 +95,32 @@ func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts
 // At most 4n+32 requests, of keys only: one page of each segment, and probes of one row.
 // ScanOptions.Parallel limits the concurrent ones.
 func (t *Table[T]) Segments(ctx context.Context, f query.Filter, n int, opts *ScanOptions) ([]string, error) {
-	return t.rows.segments(ctx, f, n, opts)
+	return segments(ctx, t.rows, f, n, opts)
 }
 
-func (r *rowReader[T]) segments(ctx context.Context, f query.Filter, n int, opts *ScanOptions) ([]string, error) {
-	p, err := r.scanPlan(f, opts)
+func segments(ctx context.Context, r *records.Reader, f query.Filter, n int, opts *ScanOptions) ([]string, error) {
+	p, err := r.Source.Plan(f, opts.fetch())
 	if err != nil {
 		return nil, err
 	}
 	return p.Divide(ctx, n)
 }
 
-func (r *rowReader[T]) scanPlan(f query.Filter, opts *ScanOptions) (*fetch.Plan, error) {
-	var o ScanOptions
-	if opts != nil {
-		o = *opts
+// fetch returns the options of the plan of a scan.
+func (o *ScanOptions) fetch() *fetch.Options {
+	if o == nil {
+		o = new(ScanOptions)
 	}
-	return r.source.Plan(f, &fetch.Options{Select: o.Select, PageSize: o.PageSize, Parallel: o.Parallel, Allow: query.TableScan})
+	return &fetch.Options{Select: o.Select, PageSize: o.PageSize, Parallel: o.Parallel, Allow: query.TableScan}
 }
 
-func (r *rowReader[T]) scan(ctx context.Context, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[T], error] {
+func scanItems[T any](ctx context.Context, r *records.Reader, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[T], error] {
 	return func(yield func(ScanPage[T], error) bool) {
-		p, err := r.scanPlan(f, opts)
-		if err != nil {
-			yield(ScanPage[T]{}, err)
-			return
-		}
-		ctx, span := r.source.Begin(ctx, "scan")
-		defer span.End()
-		p.Scan(ctx, &r.decoder, cursor, func(page fetch.ScanPage, err error) bool {
+		r.Scan(ctx, f, cursor, opts.fetch(), func(page *records.Page, read fetch.ScanPage, err error) bool {
 			if err != nil {
-				span.Fail(err)
 				return yield(ScanPage[T]{}, err)
 			}
-			return yield(ScanPage[T]{page.Rows.(*itemBuffer[T]).items, page.Cursor, ScanProgress(page.Progress)}, nil)
+			return yield(ScanPage[T]{itemsOf[T](page), read.Cursor, ScanProgress(read.Progress)}, nil)
 		})
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/outbox"
+	"github.com/azpatterns/azpatterns/internal/records"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/query"
@@ -30,7 +31,7 @@ type Store[T any] struct {
 	table  *Table[T]
 	views  []View[T]
 	engine *outbox.Store
-	rows   *rowReader[T] // of primaries
+	rows   *records.Reader // of primaries
 	queue  OutboxQueue
 }
 
@@ -183,7 +184,10 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 	if err != nil {
 		return nil, err
 	}
-	rows, err := primariesOf(table, engine.Views, o.Primaries)
+	if table.keyFunc {
+		engine.Views.KeyOf = table.txn.KeyOf
+	}
+	rows, err := table.rows.Primaries(engine.Views, o.Primaries)
 	if err != nil {
 		return nil, fmt.Errorf("new store: Primaries: %w", err)
 	}

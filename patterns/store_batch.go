@@ -110,7 +110,7 @@ func (b *StoreBatch[T]) Commit(ctx context.Context) ([]Item[T], error) {
 	}
 	items := make([]Item[T], len(records))
 	for i, r := range records {
-		items[i] = itemOf[T](r)
+		items[i] = itemOf[T](&r)
 	}
 	return items, nil
 }

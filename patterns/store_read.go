@@ -3,11 +3,7 @@ package patterns
 import (
 	"context"
 	"iter"
-	"slices"
 
-	"github.com/azpatterns/azpatterns/internal/fetch"
-	"github.com/azpatterns/azpatterns/internal/txn"
-	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -39,7 +35,7 @@ import (
 // others are removed from the result. Otherwise, if Key and Primaries are both set, the keys
 // of a selection are not compared.
 func (s *Store[T]) Query(ctx context.Context, f query.Filter, opts *QueryOptions) iter.Seq2[Item[T], error] {
-	return s.rows.query(ctx, f, opts)
+	return queryItems[T](ctx, s.rows, f, opts)
 }
 
 // Page is [Table.Page] of the primaries, see [Store.Query]. It makes the same number of
@@ -47,12 +43,12 @@ func (s *Store[T]) Query(ctx context.Context, f query.Filter, opts *QueryOptions
 // cursor ends the result. Limit and PageSize limit the rows that are read for the page. A
 // cursor is valid for the same [StoreOptions.Primaries] only.
 func (s *Store[T]) Page(ctx context.Context, f query.Filter, cursor string, opts *QueryOptions) (Page[T], error) {
-	return s.rows.page(ctx, f, cursor, opts)
+	return itemPage[T](ctx, s.rows, f, cursor, opts)
 }
 
 // Pages is [Table.Pages] of the primaries: the pages of [Store.Page].
 func (s *Store[T]) Pages(ctx context.Context, f query.Filter, cursor string, opts *QueryOptions) iter.Seq2[Page[T], error] {
-	return s.rows.pages(ctx, f, cursor, opts)
+	return itemPages[T](ctx, s.rows, f, cursor, opts)
 }
 
 // Scan is [Table.Scan] of the primaries, see [Store.Query]: it returns each primary that
@@ -60,60 +56,5 @@ func (s *Store[T]) Pages(ctx context.Context, f query.Filter, cursor string, opt
 // cursors. [ScanProgress.Rows] counts primaries. A page may have no items. A cursor is valid
 // for the same [StoreOptions.Primaries] only.
 func (s *Store[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[T], error] {
-	return s.rows.scan(ctx, f, cursor, opts)
-}
-
-// primariesOf returns the reader of the primaries of table, which filter matches. The error
-// is that of the filter.
-func primariesOf[T any](table *Table[T], views *view.Set, filter query.Filter) (*rowReader[T], error) {
-	r := &rowReader[T]{decoder: rowDecoder[T]{codec: table.txn.Codec, stamped: table.txn.Stamped, sent: table.rows.decoder.sent, primaries: views}}
-	if table.keyFunc {
-		views.KeyOf = table.txn.KeyOf
-	}
-	whole := table.keyFunc && filter.IsZero() || views.HasOwner()
-	var err error
-	r.source, err = table.rows.source.Restrict(&fetch.View{
-		Filter: filter,
-		Whole:  whole,
-		Needs:  view.MarkProperties(),
-		Drop: func(rows fetch.Rows, selected []string) {
-			b := rows.(*itemBuffer[T])
-			b.keepPrimaries(views, selected == nil || whole)
-			if selected != nil {
-				b.project(selected)
-			}
-		},
-	})
-	return r, err
-}
-
-// keepPrimaries removes the items that are not primaries. inFull means that they have all
-// properties.
-func (b *itemBuffer[T]) keepPrimaries(views *view.Set, inFull bool) {
-	kept := b.items[:0]
-	var r txn.Record
-	for i := range b.items {
-		item := &b.items[i]
-		r.Value, r.Key, r.Origin = &item.Value, item.Key, item.origin
-		if ok, err := views.IsPrimary(&r, inFull); ok || err != nil { // a write returns the error
-			kept = append(kept, *item)
-		}
-	}
-	clear(b.items[len(kept):])
-	b.items = kept
-}
-
-// project removes from the items what was read in addition to the properties selected.
-func (b *itemBuffer[T]) project(selected []string) {
-	for i := range b.items {
-		item := &b.items[i]
-		b.decoder.codec.Keep(&item.Value, selected)
-		var origin txn.Origin
-		if item.origin != nil {
-			origin = *item.origin
-		}
-		origin.Selected = selected
-		origin.Unknown = origin.Unknown.Keep(func(name []byte) bool { return slices.Contains(selected, string(name)) })
-		item.origin = &origin
-	}
+	return scanItems[T](ctx, s.rows, f, cursor, opts)
 }

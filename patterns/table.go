@@ -12,6 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/records"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
@@ -55,7 +56,7 @@ import (
 // T may also be aztables.EDMEntity, or a map[string]any with Go values of the exact
 // property types (an int counts as an int64), whose keys [TableOptions.Key] returns.
 type Table[T any] struct {
-	rows    *rowReader[T]
+	rows    *records.Reader
 	txn     *txn.Table
 	keyless bool
 	keyFunc bool // TableOptions.Key determines the keys, not fields of T
@@ -128,8 +129,8 @@ func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T],
 		tries:   o.Tries,
 		txn:     &txn.Table{Client: c, Codec: codec, Zero: func() any { return new(T) }, Stamped: o.StampWrites, Origins: new(txn.Origins)},
 	}
-	t.rows = newRowReader[T](fetch.NewSource(c, codec), codec, o.StampWrites)
-	t.rows.decoder.sent = o.KeepJSON
+	t.rows = records.New(fetch.NewSource(c, codec), codec, reflect.TypeFor[T]())
+	t.rows.Stamped, t.rows.Sent = o.StampWrites, o.KeepJSON
 	if err := azerr.Default(&t.tries, defaultTries, "Tries"); err != nil {
 		return nil, fmt.Errorf("new table: %w", err)
 	}

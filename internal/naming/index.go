@@ -118,10 +118,10 @@ type Index[T any] interface {
 	Err() error
 }
 
-// Rows returns the table that contains the rows of a view of the store: client or, if
-// that is nil, the primaries' own table. It fails with [patterns.ErrBadView] if the view is
+// Client returns the client of the table that contains the rows of a view of the store: client or, if
+// that is nil, that of the primaries' own table. It fails with [patterns.ErrBadView] if the view is
 // invalid, or if the store does not have it.
-func Rows[R, T any](store *patterns.Store[T], v Index[T], client *aztables.Client) (*patterns.Table[R], error) {
+func Client[T any](store *patterns.Store[T], v Index[T], client *aztables.Client) (*aztables.Client, error) {
 	if err := v.Err(); err != nil {
 		return nil, fmt.Errorf("%w: %w", patterns.ErrBadView, err)
 	}
@@ -134,5 +134,5 @@ func Rows[R, T any](store *patterns.Store[T], v Index[T], client *aztables.Clien
 	if client == nil {
 		client = store.Table().Client()
 	}
-	return patterns.NewTable(client, &patterns.TableOptions[R]{Keyless: true})
+	return client, nil
 }

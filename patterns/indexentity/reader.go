@@ -36,8 +36,12 @@ func (ix *Index[T]) On(store *patterns.Store[T]) *Reader[T] {
 		ix = new(Index[T])
 		ix.def.Refuse(fmt.Errorf("index: %w", patterns.ErrNil))
 	}
-	lists, err := naming.Rows[map[string]any](store, ix, ix.table)
-	return &Reader[T]{ix, store, lists, err}
+	r := &Reader[T]{index: ix, store: store}
+	client, err := naming.Client(store, ix, ix.table)
+	if r.err = err; err == nil {
+		r.lists, r.err = patterns.NewTable(client, &patterns.TableOptions[map[string]any]{Keyless: true})
+	}
+	return r
 }
 
 // key returns the key of the list of a value; see [Index.key].

@@ -5,9 +5,10 @@ import (
 	"iter"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/pages"
+	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
-	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -92,24 +93,17 @@ func (r *Reader[T]) Query(ctx context.Context, partition string, values Values, 
 				q.PageSize = min(left, maxPage)
 			}
 		}
-		var current patterns.Item[row[T]] // one variable for all rows, because its address escapes
-		for item, err := range r.copies.Query(ctx, filter, &q) {
+		r.copies.Query(ctx, filter, q, func(record *txn.Record, err error) bool {
 			if err != nil {
-				yield(Entry[T]{}, r.fail("query", err))
-				return
+				return yield(Entry[T]{}, r.fail("query", err))
 			}
-			current = item
-			e, ok := r.entry(&current)
+			e, ok := r.entry(record)
 			if !ok {
-				continue
+				return true
 			}
-			if !yield(e, nil) {
-				return
-			}
-			if left--; left == 0 {
-				return
-			}
-		}
+			left--
+			return yield(e, nil) && left != 0
+		})
 	}
 }
 
@@ -138,16 +132,20 @@ func (r *Reader[T]) Page(ctx context.Context, partition string, values Values, c
 	if err != nil {
 		return Page[T]{}, r.fail("page", err)
 	}
-	rows, err := r.copies.Page(ctx, filter, cursor, &q)
+	rows, next, err := r.copies.Page(ctx, filter, cursor, q)
 	if err != nil {
 		return Page[T]{}, r.fail("page", err)
 	}
-	page := Page[T]{Cursor: rows.Cursor}
-	for _, item := range rows.Items {
-		if e, ok := r.entry(&item); ok {
+	page := Page[T]{Cursor: next}
+	if rows == nil {
+		return page, nil
+	}
+	for i := range rows.Records {
+		if e, ok := r.entry(&rows.Records[i]); ok {
 			page.Entries = append(page.Entries, e)
 		}
 	}
+	r.copies.Release(rows)
 	return page, nil
 }
 
@@ -161,21 +159,20 @@ func (r *Reader[T]) Pages(ctx context.Context, partition string, values Values, 
 }
 
 // plan returns the query for the rows of the values.
-func (r *Reader[T]) plan(partition string, values Values, opts *QueryOptions) (query.Filter, patterns.QueryOptions, error) {
-	var q patterns.QueryOptions
+func (r *Reader[T]) plan(partition string, values Values, opts *QueryOptions) (query.Filter, *fetch.Options, error) {
 	if r.err != nil {
-		return query.Filter{}, q, r.err
+		return query.Filter{}, nil, r.err
 	}
+	q := &fetch.Options{Ordered: values.kind != equal}
 	if opts != nil {
 		q.Limit, q.PageSize = opts.Limit, opts.PageSize
 	}
-	q.Ordered = values.kind != equal
 	rows, err := values.rows(r.index.layout)
 	if err != nil {
-		return query.Filter{}, q, err
+		return query.Filter{}, nil, err
 	}
 	if partition, err = r.partition(partition, values); err != nil {
-		return query.Filter{}, q, err
+		return query.Filter{}, nil, err
 	}
 	return query.And(query.PartitionKey.Eq(partition), query.RowKey.Within(rows)), q, nil
 }

@@ -3,12 +3,15 @@ package secondaryindex
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/naming"
+	"github.com/azpatterns/azpatterns/internal/records"
+	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -22,8 +25,8 @@ import (
 type Reader[T any] struct {
 	index  *Index[T]
 	store  *patterns.Store[T]
-	copies *patterns.Table[row[T]]
-	err    error // of each call
+	copies *records.Reader // of row[T]
+	err    error           // of each call
 }
 
 // row is a row of an index: the copy, and what the library adds to it. View is "" in a row
@@ -59,8 +62,12 @@ func (ix *Index[T]) On(store *patterns.Store[T]) *Reader[T] {
 		ix = new(Index[T])
 		ix.def.Refuse(fmt.Errorf("index: %w", patterns.ErrNil))
 	}
-	copies, err := naming.Rows[row[T]](store, ix, ix.table)
-	return &Reader[T]{index: ix, store: store, copies: copies, err: err}
+	r := &Reader[T]{index: ix, store: store}
+	client, err := naming.Client(store, ix, ix.table)
+	if r.err = err; err == nil {
+		r.copies, r.err = records.Open(client, reflect.TypeFor[row[T]]())
+	}
+	return r
 }
 
 // Entry is an entry of an index: the copy of a primary.
@@ -107,11 +114,12 @@ func (r *Reader[T]) Get(ctx context.Context, partition, value string) (Entry[T],
 
 // at reads the entry in the row at key.
 func (r *Reader[T]) at(ctx context.Context, key keys.Key) (Entry[T], error) {
-	item, err := r.copies.Get(ctx, key)
+	page, err := r.copies.Get(ctx, key)
 	if err != nil {
 		return Entry[T]{}, err
 	}
-	e, ok := r.entry(&item)
+	defer r.copies.Release(page)
+	e, ok := r.entry(&page.Records[0])
 	if !ok {
 		return Entry[T]{}, patterns.ErrNotFound
 	}
@@ -120,23 +128,24 @@ func (r *Reader[T]) at(ctx context.Context, key keys.Key) (Entry[T], error) {
 
 // entry converts a row to an entry. ok is false if the row only reserves its key, or is
 // not a row of the index.
-func (r *Reader[T]) entry(item *patterns.Item[row[T]]) (e Entry[T], ok bool) {
-	owner, ok := view.OwnerOf(item.Value.text)
+func (r *Reader[T]) entry(record *txn.Record) (e Entry[T], ok bool) {
+	read := record.Value.(*row[T])
+	owner, ok := view.OwnerOf(read.text)
 	if !ok {
 		owner.View = r.index.def.Name
-		owner.Primary, ok = r.index.ownerOf(&item.Value.Copy, item.Key)
+		owner.Primary, ok = r.index.ownerOf(&read.Copy, record.Key)
 	}
 	if !ok || owner.Reserved || owner.View != r.index.def.Name {
 		return e, false
 	}
-	value, ok := r.index.layout.value(item.Key.Row)
+	value, ok := r.index.layout.value(record.Key.Row)
 	if !ok {
 		return e, false
 	}
-	r.index.def.Type.SetKey(&item.Value.Copy, owner.Primary)
+	r.index.def.Type.SetKey(&read.Copy, owner.Primary)
 	return Entry[T]{
-		Value: item.Value.Copy, Indexed: value, Primary: owner.Primary,
-		Key: item.Key, ETag: item.ETag, Timestamp: item.Timestamp,
+		Value: read.Copy, Indexed: value, Primary: owner.Primary,
+		Key: record.Key, ETag: azcore.ETag(record.ETag), Timestamp: record.Timestamp,
 	}, true
 }
 

@@ -1,0 +1,58 @@
+package records
+
+import (
+	"slices"
+
+	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// Primaries returns the Reader of the primaries among the rows of r. All of them match filter. The
+// error is that of the filter.
+func (r *Reader) Primaries(views *view.Set, filter query.Filter) (*Reader, error) {
+	primaries := &Reader{Stamped: r.Stamped, Sent: r.Sent, codec: r.codec, slice: r.slice, primaries: views}
+	whole := views.KeyOf != nil && filter.IsZero() || views.HasOwner()
+	var err error
+	primaries.Source, err = r.Source.Restrict(&fetch.View{
+		Filter: filter,
+		Whole:  whole,
+		Needs:  view.MarkProperties(),
+		Drop: func(rows fetch.Rows, selected []string) {
+			p := rows.(*Page)
+			p.keepPrimaries(views, selected == nil || whole)
+			if selected != nil {
+				p.project(selected)
+			}
+		},
+	})
+	return primaries, err
+}
+
+// keepPrimaries removes the records that are not primaries. inFull means that they have all
+// properties.
+func (p *Page) keepPrimaries(views *view.Set, inFull bool) {
+	kept := p.Records[:0]
+	for i := range p.Records {
+		if ok, err := views.IsPrimary(&p.Records[i], inFull); ok || err != nil { // a write returns the error
+			kept = append(kept, p.Records[i])
+		}
+	}
+	p.Records = kept
+}
+
+// project removes from the records what was read in addition to the properties selected.
+func (p *Page) project(selected []string) {
+	for i := range p.Records {
+		record := &p.Records[i]
+		p.reader.codec.Keep(record.Value, selected)
+		var origin txn.Origin
+		if record.Origin != nil {
+			origin = *record.Origin
+		}
+		origin.Selected = selected
+		origin.Unknown = origin.Unknown.Keep(func(name []byte) bool { return slices.Contains(selected, string(name)) })
+		record.Origin = &origin
+	}
+}
