@@ -36,9 +36,7 @@ func TestEscapeReturnsTheDocumentedText(t *testing.T) {
 		"\uFFFF":                  "\uFFED" + mark + "H",
 	} {
 		assert.Equal(t, keys.Escape(in), want, "Escape", in)
-		if got, err := keys.Unescape(want); err != nil || got != in {
-			t.Errorf("Unescape(%+q) = %+q, %v, want %+q", want, got, err, in)
-		}
+		assert.Equal(t, assert.Must(keys.Unescape(want))(t), in)
 	}
 }
 
@@ -151,9 +149,7 @@ func TestEscapedPrefixOfAllShortTexts(t *testing.T) {
 	for _, p := range words(append(slices.Clone(edges), illegal...), 1) {
 		r := keys.EscapedPrefix(p)
 		for _, s := range all {
-			if r.Contains(keys.Escape(s)) != strings.HasPrefix(s, p) {
-				t.Fatalf("EscapedPrefix(%+q) and %+q", p, s)
-			}
+			assert.Equal(assert.Now(t), r.Contains(keys.Escape(s)), strings.HasPrefix(s, p), "EscapedPrefix", p, "and", s)
 		}
 	}
 }
@@ -210,9 +206,7 @@ func FuzzEscape(f *testing.F) {
 	f.Add("\xC2", "\x85")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		checkUnescape(t, a)
-		if utf8.ValidString(keys.Escape(a)) != utf8.ValidString(a) {
-			t.Fatalf("Escape(%+q) changes validity", a)
-		}
+		assert.Equal(assert.Now(t), utf8.ValidString(keys.Escape(a)), utf8.ValidString(a), "Escape", a, "changes validity")
 		if !utf8.ValidString(a) || !utf8.ValidString(b) {
 			return
 		}

@@ -70,8 +70,6 @@ func FuzzValidate(f *testing.F) {
 	f.Fuzz(func(t *testing.T, p, r string) {
 		err := keys.Key{Partition: p, Row: r}.Validate()
 		fine := func(s string) bool { return utf8.ValidString(s) && legal(s) && units(s) <= 512 }
-		if (err == nil) != (fine(p) && fine(r)) {
-			t.Fatalf("%+q, %+q: %v", p, r, err)
-		}
+		assert.Equal(assert.Now(t), err == nil, fine(p) && fine(r), p, r, err)
 	})
 }

@@ -67,26 +67,21 @@ func TestLayoutFormatsEachKindOfField(t *testing.T) {
 		"8f000000-0000-0000-0000-000000000001", "8f000000-0000-0000-0000-000000000001", someUUID,
 	}, "_")
 	got, err := l.Format(in)
-	if err != nil || got != want {
-		t.Fatalf("got  %+q, %v\nwant %+q", got, err, want)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), got, want)
 	back, err := l.Parse(got)
 	in.Folded, in.Note, in.Newest = "jonesj@contoso.com", "", in.Newest.UTC()
-	if err != nil || back != in {
-		t.Fatalf("got  %+v, %v\nwant %+v", back, err, in)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), back, in)
 }
 
 func TestLayoutMatchesTheDesignGuide(t *testing.T) {
 	l := layout[review](t, "")
 	got, err := l.Format(review{123, 2012})
-	if err != nil || got != "000123_2012" {
-		t.Fatalf("got %q, %v", got, err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), got, "000123_2012")
 	for fields, want := range []keys.Range{{}, {From: "000123_", To: "000123`"}, {From: "000123_2012", To: "000123_2012 "}} {
-		if got, err := l.Range(review{123, 2012}, fields); err != nil || got != want {
-			t.Errorf("Range of %d fields = %q, %v, want %q", fields, got, err, want)
-		}
+		assert.Equal(t, assert.Must(l.Range(review{123, 2012}, fields))(t), want)
 	}
 	one, _ := l.Range(review{ID: 123}, 1)
 	for s, want := range map[string]bool{
@@ -301,21 +296,16 @@ func TestLayoutIsInjectiveAndItsRangesExact(t *testing.T) {
 		}
 		x := assert.Must(l.Format(a))(t)
 		y := assert.Must(l.Format(b))(t)
-		if (x == y) != (a == b) {
-			t.Fatalf("%#v and %#v have the keys %+q and %+q", a, b, x, y)
-		}
+		assert.Equal(assert.Now(t), x == y, a == b, a, "and", b, "have the keys", x, "and", y)
 		assert.NoError(t, (keys.Key{Row: x}).Validate())
-		if back, err := l.Parse(x); err != nil || back != a {
-			t.Fatalf("%#v is parsed as %#v, %v", a, back, err)
-		}
+		assert.Equal(assert.Now(t), assert.Must(l.Parse(x))(t), a)
 		same := []bool{true, a.A == b.A, a.N == b.N, a.B == b.B, a.C == b.C}
 		want := true
 		for n := range same {
 			want = want && same[n]
 			r, err := l.Range(a, n)
-			if err != nil || r.Contains(y) != want {
-				t.Fatalf("Range(%#v, %d) = %+q, %v; contains %+q: %t", a, n, r, err, y, !want)
-			}
+			assert.NoError(t, err)
+			assert.Equal(assert.Now(t), r.Contains(y), want)
 		}
 	})
 }
@@ -329,9 +319,7 @@ func FuzzLayout(f *testing.F) {
 		in := mixed{A: a, N: int(n), B: b}
 		if text, err := l.Format(in); err == nil {
 			assert.NoError(t, (keys.Key{Partition: text}).Validate(), text, "is not a key")
-			if back, err := l.Parse(text); err != nil || back != in {
-				t.Fatalf("%#v is parsed as %#v, %v", in, back, err)
-			}
+			assert.Equal(assert.Now(t), assert.Must(l.Parse(text))(t), in)
 		}
 		if k, err := l.Parse(s); err == nil {
 			if text, err := l.Format(k); err != nil || text != s {
@@ -349,9 +337,8 @@ func TestFoldIsStable(t *testing.T) {
 	for _, r := range allRunes() {
 		text := assert.Must(l.Format(folded{string(r)}))(t)
 		back, err := l.Parse(text)
-		if err != nil || back.S != strings.ToLower(string(r)) {
-			t.Fatalf("%U: %+q, %v", r, back, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(assert.Now(t), back.S, strings.ToLower(string(r)))
 	}
 }
 

@@ -21,12 +21,9 @@ func TestDigitsPadsToTheWidth(t *testing.T) {
 		{123, 8, "00000123"}, {0, 1, "0"}, {9, 1, "9"}, {math.MaxUint64, 20, "18446744073709551615"}, {7, 25, strings.Repeat("0", 24) + "7"},
 	} {
 		got, err := keys.Digits(c.v, c.width)
-		if err != nil || got != c.want {
-			t.Errorf("Digits(%d, %d) = %q, %v", c.v, c.width, got, err)
-		}
-		if back, err := keys.ParseDigits(c.want); err != nil || back != c.v {
-			t.Errorf("ParseDigits(%q) = %d, %v", c.want, back, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, got, c.want)
+		assert.Equal(t, assert.Must(keys.ParseDigits(c.want))(t), c.v)
 	}
 }
 
@@ -53,9 +50,7 @@ func TestDigitsPreserveOrderAndAreReversible(t *testing.T) {
 		if errX != nil || errY != nil || keys.Compare(x, y) != cmp.Compare(a, b) || len(x) != width {
 			t.Fatalf("%d, %d are formatted as %q, %q (%v, %v)", a, b, x, y, errX, errY)
 		}
-		if back, err := keys.ParseDigits(x); err != nil || back != a {
-			t.Fatalf("%q is parsed as %d, %v", x, back, err)
-		}
+		assert.Equal(assert.Now(t), assert.Must(keys.ParseDigits(x))(t), a)
 	})
 }
 
@@ -74,9 +69,7 @@ var int64Vectors = []struct {
 func TestInt64Vectors(t *testing.T) {
 	for i, c := range int64Vectors {
 		assert.Equal(t, keys.Int64(c.v), c.text, "Int64", c.v)
-		if back, err := keys.ParseInt64(c.text); err != nil || back != c.v {
-			t.Errorf("ParseInt64(%q) = %d, %v", c.text, back, err)
-		}
+		assert.Equal(t, assert.Must(keys.ParseInt64(c.text))(t), c.v, c.text)
 		if i > 0 && keys.Compare(int64Vectors[i-1].text, c.text) >= 0 {
 			t.Errorf("%q is out of order", c.text)
 		}
@@ -101,9 +94,7 @@ func TestInt64PreservesOrderAndIsReversible(t *testing.T) {
 		if keys.Compare(keys.Int64(a), keys.Int64(b)) != cmp.Compare(a, b) {
 			t.Fatalf("%d, %d are formatted as %q, %q", a, b, keys.Int64(a), keys.Int64(b))
 		}
-		if back, err := keys.ParseInt64(keys.Int64(a)); err != nil || back != a {
-			t.Fatalf("%d is parsed as %d, %v", a, back, err)
-		}
+		assert.Equal(assert.Now(t), assert.Must(keys.ParseInt64(keys.Int64(a)))(t), a)
 	})
 }
 
@@ -123,12 +114,8 @@ var float64Vectors = []struct {
 
 func TestFloat64Vectors(t *testing.T) {
 	for i, c := range float64Vectors {
-		if got, err := keys.Float64(c.v); err != nil || got != c.text {
-			t.Errorf("Float64(%g) = %q, %v, want %q", c.v, got, err, c.text)
-		}
-		if back, err := keys.ParseFloat64(c.text); err != nil || back != c.v {
-			t.Errorf("ParseFloat64(%q) = %g, %v", c.text, back, err)
-		}
+		assert.Equal(t, assert.Must(keys.Float64(c.v))(t), c.text, c.text)
+		assert.Equal(t, assert.Must(keys.ParseFloat64(c.text))(t), c.v, c.text)
 		if i > 0 && keys.Compare(float64Vectors[i-1].text, c.text) >= 0 {
 			t.Errorf("%q is out of order", c.text)
 		}
@@ -161,9 +148,7 @@ func TestFloat64PreservesOrderAndIsReversible(t *testing.T) {
 		if errX != nil || errY != nil || keys.Compare(x, y) != cmp.Compare(a, b) {
 			t.Fatalf("%g, %g are formatted as %q, %q (%v, %v)", a, b, x, y, errX, errY)
 		}
-		if back, err := keys.ParseFloat64(x); err != nil || back != a {
-			t.Fatalf("%g is parsed as %g, %v", a, back, err)
-		}
+		assert.Equal(assert.Now(t), assert.Must(keys.ParseFloat64(x))(t), a)
 	})
 }
 
@@ -171,9 +156,7 @@ func TestUUID(t *testing.T) {
 	u := [16]byte{0x8f, 0x3a, 0x2c, 0x10, 0, 1, 0x4e, 0x5f, 0x9a, 0x6b, 0x7c, 0x8d, 0x9e, 0x0f, 0x1a, 0x2b}
 	const text = "8f3a2c10-0001-4e5f-9a6b-7c8d9e0f1a2b"
 	assert.Equal(t, keys.UUID(u), text, "UUID =")
-	if back, err := keys.ParseUUID(text); err != nil || back != u {
-		t.Errorf("ParseUUID = %x, %v", back, err)
-	}
+	assert.Equal(t, assert.Must(keys.ParseUUID(text))(t), u)
 	for s, reason := range map[string]keys.Reason{
 		"": keys.Malformed, text + "0": keys.Malformed, strings.ReplaceAll(text, "-", ""): keys.Malformed,
 		strings.ToUpper(text): keys.UnexpectedRune, strings.Replace(text, "-", "0", 1): keys.UnexpectedRune,
@@ -200,9 +183,8 @@ func FuzzParse(f *testing.F) {
 	f.Add("8f3a2c10-0001-4e5f-9a6b-7c8d9e0f1a2b")
 	f.Fuzz(func(t *testing.T, s string) {
 		same := func(name, got string, err error) {
-			if err != nil || got != s {
-				t.Errorf("%s accepts %q, which is formatted as %q, %v", name, s, got, err)
-			}
+			assert.NoError(t, err, name)
+			assert.Equal(t, got, s, name)
 		}
 		if v, err := keys.ParseDigits(s); err == nil {
 			got, err := keys.Digits(v, len(s))

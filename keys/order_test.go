@@ -27,9 +27,7 @@ func TestCompareIsTheOrderOfUTF16Units(t *testing.T) {
 func TestCompareAgreesWithUTF16ForAnyText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := anyText().Draw(t, "a"), anyText().Draw(t, "b"), anyText().Draw(t, "common")
-		if got, want := keys.Compare(c+a, c+b), compare16(c+a, c+b); got != want {
-			t.Fatalf("Compare(%+q, %+q) = %d, want %d", c+a, c+b, got, want)
-		}
+		assert.Equal(assert.Now(t), keys.Compare(c+a, c+b), compare16(c+a, c+b), "Compare", c+a, c+b)
 	})
 }
 
@@ -39,9 +37,8 @@ func FuzzCompare(f *testing.F) {
 	f.Add("\xEE\x80", "\xF0")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		got := keys.Compare(a, b)
-		if got != -keys.Compare(b, a) || (got == 0) != (a == b) {
-			t.Fatalf("the order is not total: %+q, %+q", a, b)
-		}
+		assert.Equal(assert.Now(t), got, -keys.Compare(b, a))
+		assert.Equal(assert.Now(t), got == 0, a == b)
 		if utf8.ValidString(a) && utf8.ValidString(b) && got != compare16(a, b) {
 			t.Fatalf("Compare(%+q, %+q) = %d", a, b, got)
 		}

@@ -40,17 +40,13 @@ func TestPrefixContainsExactlyTheLegalKeysThatBeginWithIt(t *testing.T) {
 	for _, p := range append(words(append(edges, illegal...), 1), "\uFFFF\uFFFF", "a\uFFFF", "a.", "😀\U0010FFFF", "\xFF", "a\xC3") {
 		r := keys.Prefix(p)
 		for _, s := range all {
-			if r.Contains(s) != strings.HasPrefix(s, p) {
-				t.Fatalf("Prefix(%+q).Contains(%+q) = %t", p, s, r.Contains(s))
-			}
+			assert.Equal(assert.Now(t), r.Contains(s), strings.HasPrefix(s, p), "Prefix", p, "Contains", s)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		p, s := anyText().Draw(t, "prefix"), legalText().Draw(t, "text")
 		r := keys.Prefix(p)
-		if r.Contains(s) != strings.HasPrefix(s, p) {
-			t.Fatalf("Prefix(%+q).Contains(%+q) = %t", p, s, r.Contains(s))
-		}
+		assert.Equal(assert.Now(t), r.Contains(s), strings.HasPrefix(s, p), "Prefix", p, "Contains", s)
 		if legal(p) && (!r.Contains(p+s) || !legal(r.To) || units(r.To) > units(p)+1) {
 			t.Fatalf("Prefix(%+q) = %+q", p, r)
 		}
@@ -104,9 +100,7 @@ func TestUnderPrependsText(t *testing.T) {
 		lead, s, other := legalText().Draw(t, "lead"), legalText().Draw(t, "text"), legalText().Draw(t, "other")
 		r := keys.Range{From: legalText().Draw(t, "from"), To: legalText().Draw(t, "to")}
 		under := r.Under(lead)
-		if under.Contains(lead+s) != r.Contains(s) {
-			t.Fatalf("%+q under %+q, %+q", r, lead, s)
-		}
+		assert.Equal(assert.Now(t), under.Contains(lead+s), r.Contains(s), r, "under", lead, s)
 		if under.Contains(other) && !strings.HasPrefix(other, lead) {
 			t.Fatalf("%+q under %+q contains %+q", r, lead, other)
 		}

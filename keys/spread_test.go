@@ -48,9 +48,7 @@ func TestSpreadHashIsFoldedFNV1a(t *testing.T) {
 		h := fnv.New64a()
 		h.Write([]byte(id))
 		want := (uint32(h.Sum64()>>32) ^ uint32(h.Sum64())) % uint32(n)
-		if got := spread(t, n).Bucket(id); got != int(want) {
-			t.Fatalf("bucket %d, want %d", got, want)
-		}
+		assert.Equal(assert.Now(t), spread(t, n).Bucket(id), int(want), "bucket", "want", want)
 	})
 }
 
@@ -62,12 +60,8 @@ func TestPartitionsReturnsEveryPartitionInKeyOrder(t *testing.T) {
 		if len(all) != n || s.Buckets() != n || !slices.IsSortedFunc(all, keys.Compare) || len(slices.Compact(slices.Clone(all))) != n {
 			t.Fatalf("%d partitions of %d buckets, or out of order", len(all), n)
 		}
-		if all[s.Bucket(id)] != s.Partition(base, id) {
-			t.Fatalf("%q is not among the partitions", s.Partition(base, id))
-		}
-		if got, err := s.Base(s.Partition(base, id)); err != nil || got != base {
-			t.Fatalf("base %q, %v", got, err)
-		}
+		assert.Equal(assert.Now(t), all[s.Bucket(id)], s.Partition(base, id), "is not among the partitions")
+		assert.Equal(assert.Now(t), assert.Must(s.Base(s.Partition(base, id)))(t), base)
 	})
 	for n, want := range map[int]string{1: "00_x", 10: "09_x", 11: "10_x", 100: "99_x", 101: "100_x", 1000: "999_x", 10000: "9999_x"} {
 		assert.Equal(t, spread(t, n).Partitions("x")[n-1], want, "last of", n, "buckets is")
@@ -118,9 +112,7 @@ func TestTheZeroSpreadHasOneBucket(t *testing.T) {
 	if s.Buckets() != 1 || s.Partition("x", "id") != "00_x" || !slices.Equal(s.Partitions("x"), []string{"00_x"}) {
 		t.Errorf("got %d, %q, %q", s.Buckets(), s.Partition("x", "id"), s.Partitions("x"))
 	}
-	if base, err := s.Base("00_x"); err != nil || base != "x" {
-		t.Errorf("got %q, %v", base, err)
-	}
+	assert.Equal(t, assert.Must(s.Base("00_x"))(t), "x")
 }
 
 func BenchmarkSpreadPartition(b *testing.B) {

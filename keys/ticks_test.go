@@ -35,12 +35,8 @@ func instant(t tester, s string) time.Time {
 func TestTicksEqualDotNetTicks(t *testing.T) {
 	for _, c := range tickVectors {
 		at := instant(t, c.at)
-		if got, err := keys.Ticks(at); err != nil || got != c.ticks {
-			t.Errorf("Ticks(%s) = %q, %v", c.at, got, err)
-		}
-		if got, err := keys.InvertedTicks(at); err != nil || got != c.inverted {
-			t.Errorf("InvertedTicks(%s) = %q, %v", c.at, got, err)
-		}
+		assert.Equal(t, assert.Must(keys.Ticks(at))(t), c.ticks)
+		assert.Equal(t, assert.Must(keys.InvertedTicks(at))(t), c.inverted)
 		if got, err := keys.ParseTicks(c.ticks); err != nil || !got.Equal(at) || got.Location() != time.UTC {
 			t.Errorf("ParseTicks(%s) = %v, %v", c.ticks, got, err)
 		}
@@ -52,20 +48,14 @@ func TestTicksEqualDotNetTicks(t *testing.T) {
 
 func TestTicksDropFractionsOfATick(t *testing.T) {
 	for _, s := range []string{"9999-12-31T23:59:59.999999999Z", "9999-12-31T23:59:59.9999999Z"} {
-		if got, err := keys.Ticks(instant(t, s)); err != nil || got != "3155378975999999999" {
-			t.Errorf("Ticks(%s) = %q, %v", s, got, err)
-		}
+		assert.Equal(t, assert.Must(keys.Ticks(instant(t, s)))(t), "3155378975999999999")
 	}
-	if got, err := keys.Ticks(instant(t, "1969-12-31T23:59:59.999999999Z")); err != nil || got != "0621355967999999999" {
-		t.Errorf("a time before 1970 is formatted as %q, %v", got, err)
-	}
+	assert.Equal(t, assert.Must(keys.Ticks(instant(t, "1969-12-31T23:59:59.999999999Z")))(t), "0621355967999999999")
 }
 
 func TestTicksDoNotDependOnTheZone(t *testing.T) {
 	at := time.Date(2026, 1, 1, 1, 0, 0, 0, time.FixedZone("", 3600))
-	if got, err := keys.Ticks(at); err != nil || got != "0639028224000000000" {
-		t.Errorf("got %q, %v", got, err)
-	}
+	assert.Equal(t, assert.Must(keys.Ticks(at))(t), "0639028224000000000")
 	// The year can be out of range in a zone and in range in UTC.
 	assert.Equal(t, assert.ErrorOf(keys.Ticks(instant(t, "9999-12-31T23:59:59Z").In(time.FixedZone("", 3600)))), nil)
 	assert.Equal(t, assert.ErrorOf(keys.Ticks(instant(t, "0001-01-01T00:00:00Z").In(time.FixedZone("", -3600)))), nil)
@@ -110,17 +100,15 @@ func TestTicksPreserveOrderAndAreReversible(t *testing.T) {
 		a, b := anyTick().Draw(t, "a").Truncate(100), anyTick().Draw(t, "b").Truncate(100)
 		x, _ := keys.Ticks(a)
 		y, _ := keys.Ticks(b)
-		if len(x) != 19 || keys.Compare(x, y) != a.Compare(b) {
-			t.Fatalf("%v, %v are formatted as %q, %q", a, b, x, y)
-		}
+		assert.Equal(assert.Now(t), len(x), 19)
+		assert.Equal(assert.Now(t), keys.Compare(x, y), a.Compare(b))
 		if back, err := keys.ParseTicks(x); err != nil || !back.Equal(a) {
 			t.Fatalf("%v is parsed as %v, %v", a, back, err)
 		}
 		x, _ = keys.InvertedTicks(a)
 		y, _ = keys.InvertedTicks(b)
-		if len(x) != 19 || keys.Compare(x, y) != b.Compare(a) {
-			t.Fatalf("%v, %v inverted are formatted as %q, %q", a, b, x, y)
-		}
+		assert.Equal(assert.Now(t), len(x), 19)
+		assert.Equal(assert.Now(t), keys.Compare(x, y), b.Compare(a))
 		if back, err := keys.ParseInvertedTicks(x); err != nil || !back.Equal(a) {
 			t.Fatalf("%v inverted is parsed as %v, %v", a, back, err)
 		}
@@ -148,9 +136,8 @@ func TestTicksRangesContainExactlyTheirTimesWithAnySuffix(t *testing.T) {
 				return
 			}
 			r, err := f.window(from, to)
-			if err != nil || r.Contains(text+suffix) != want {
-				t.Fatalf("%s of [%v, %v): %v contains %q: %t, want %t", name, from, to, r, text+suffix, !want, want)
-			}
+			assert.NoError(t, err, name)
+			assert.Equal(assert.Now(t), r.Contains(text+suffix), want, name)
 		}
 	})
 }
@@ -158,12 +145,8 @@ func TestTicksRangesContainExactlyTheirTimesWithAnySuffix(t *testing.T) {
 func TestTicksRangeVectors(t *testing.T) {
 	first, last := instant(t, "0001-01-01T00:00:00Z"), instant(t, "9999-12-31T23:59:59.9999999Z")
 	end := last.Add(100)
-	if got, err := keys.InvertedTicksRange(first, end); err != nil || got != (keys.Range{From: "0000000000000000000", To: "3155378976000000000"}) {
-		t.Errorf("all inverted: %v, %v", got, err)
-	}
-	if got, err := keys.TicksRange(first, end); err != nil || got != (keys.Range{From: "0000000000000000000", To: "3155378976000000000"}) {
-		t.Errorf("all: %v, %v", got, err)
-	}
+	assert.Equal(t, assert.Must(keys.InvertedTicksRange(first, end))(t), keys.Range{From: "0000000000000000000", To: "3155378976000000000"})
+	assert.Equal(t, assert.Must(keys.TicksRange(first, end))(t), keys.Range{From: "0000000000000000000", To: "3155378976000000000"})
 	_, err := keys.TicksRange(last, first)
 	mustFail(t, err, keys.OutOfRange, "")
 	_, err = keys.InvertedTicksRange(last, first)

@@ -30,9 +30,7 @@ func TestAnUnsupportedTypeIsRefusedWithItsField(t *testing.T) {
 		_, err = patterns.NewTable[struct{ A int32 }](client, nil)
 		assert.WantError(t, err, patterns.ErrBadKey)
 		_, err = patterns.NewTable[int](client, nil)
-		if err == nil {
-			t.Error("a table of int was accepted")
-		}
+		assert.Failed(t, err, "a table of int was accepted")
 		_, err = patterns.NewTable[harness.Person](nil, nil)
 		assert.WantError(t, err, patterns.ErrNil)
 		b.WantRequestCount(t, 0)
@@ -89,9 +87,8 @@ func TestKeysMayBeInAnEmbeddedPointer(t *testing.T) {
 			t.Errorf("read %+v", item.Value)
 		}
 		item, err := table.Update(t.Context(), item.Key, func(e *embeddedKeys) error { e.N++; return nil })
-		if err != nil || item.Value.N != 2 {
-			t.Errorf("%+v, %v", item, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, item.Value.N, 2)
 		b.ResetRequests()
 		// The zero key is legal, so a nil struct must not be stored under it.
 		_, err = table.Upsert(t.Context(), &embeddedKeys{N: 1}, patterns.Replace)
@@ -152,8 +149,7 @@ func TestStructsOfExistingAztablesCodeWorkUnchanged(t *testing.T) {
 			string(got.Value.Bytes) != "x" || !time.Time(got.Value.When).Equal(time.Time(v.When)) || got.Value.Skip != "" {
 			t.Errorf("read %+v", got.Value)
 		}
-		if got.Value.PartitionKey != "p" || got.Value.RowKey != "r" {
-			t.Errorf("keys %+v", got.Value.Entity)
-		}
+		assert.Equal(t, got.Value.PartitionKey, "p")
+		assert.Equal(t, got.Value.RowKey, "r")
 	})
 }

@@ -83,9 +83,8 @@ func wantTag[L any](t *testing.T, s *patterns.Store[note[L]], l list[L], row, ta
 	t.Helper()
 	assert.Equal(t, *l.at(assert.Must(s.Get(t.Context(), noteKey(row)))(t).Value.Tags, 0), tag, "the tag of", row, "is")
 	for f, err := range reindex.Verify(t.Context(), s, nil) {
-		if err != nil || f.Kind != reindex.Duplicate {
-			t.Errorf("%v, %v", f, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, f.Kind, reindex.Duplicate)
 	}
 }
 
@@ -122,9 +121,8 @@ func testBulkWithAFailure[L any](t *testing.T, b *harness.Backend, l list[L], re
 		patterns.UpdateEntity(item.Key, mark(l)).Was(item),
 		patterns.InsertEntity(&note[L]{"p", "x", l.of("y"), nil}),
 	}), nil)
-	if !errors.Is(err, patterns.ErrExists) || report.Applied != 1 {
-		t.Errorf("%+v, %v", report, err)
-	}
+	assert.WantError(t, err, patterns.ErrExists)
+	assert.Equal(t, report.Applied, 1)
 	// The read of the row that exists, and the transactions with and without its operation.
 	b.WantRequests(t, map[string]int{"Table.Batch": 2, "Table.Get": 1 + reread})
 	wantTag(t, s, l, "r", "a+")
@@ -210,9 +208,7 @@ func TestAnItemIsAsItWasReadAfterAnUpdateThatFailed(t *testing.T) {
 			if err := update(); err != nil && !errors.Is(err, stop) && !errors.Is(err, patterns.ErrNotFound) {
 				t.Fatal(err)
 			}
-			if got := item.Value.Tags[0]; got != "a" {
-				t.Fatalf("the item has the tag %s", got)
-			}
+			assert.Equal(assert.Now(t), item.Value.Tags[0], "a", "the item has the tag")
 		}
 		b.ResetRequests()
 		assert.Must(s.UpdateItem(t.Context(), item, mark(tagSlice)))(t)

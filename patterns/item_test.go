@@ -73,9 +73,8 @@ func TestAProjectedItemIsMergedAtTheKeyItWasReadFrom(t *testing.T) {
 			assert.NoError(t, assert.ErrorOf(table.Merge(t.Context(), item)))
 		}
 		item, err := table.Get(t.Context(), keys.Key{Partition: "p", Row: "a"})
-		if err != nil || item.Value != (keylessEntity{"a", 2}) {
-			t.Errorf("read %+v, %v", item.Value, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, item.Value, keylessEntity{"a", 2})
 	})
 }
 
@@ -134,9 +133,7 @@ func TestTheJSONOfARowHasEveryTypeAndValue(t *testing.T) {
 	}
 	// Rows are compared by their JSON.
 	other := assert.Must(patterns.DecodeJSON[anything](text))(t)
-	if again, err := patterns.EncodeJSON(other); err != nil || string(again) != string(text) {
-		t.Errorf("%v\n%s\nthen\n%s", err, text, again)
-	}
+	assert.Equal(t, string(assert.Must(patterns.EncodeJSON(other))(t)), string(text), text)
 }
 
 func TestTheJSONOfAnItemKeepsItsUnknownPropertiesAndStoredTypes(t *testing.T) {
@@ -152,9 +149,7 @@ func TestTheJSONOfAnItemKeepsItsUnknownPropertiesAndStoredTypes(t *testing.T) {
 		t.Errorf("wrote %s, %v\nwant  %s", again, err, want)
 	}
 	row := assert.Must(patterns.DecodeJSON[patterns.Row](again))(t)
-	if whole, err := patterns.Decode[keylessEntity](row); err != nil || whole.Value != item.Value {
-		t.Errorf("%+v %v", whole, err)
-	}
+	assert.Equal(t, assert.Must(patterns.Decode[keylessEntity](row))(t).Value, item.Value)
 }
 
 func TestJSONThatWouldChangeARowUnnoticedIsRefused(t *testing.T) {
@@ -181,20 +176,14 @@ func TestJSONThatWouldChangeARowUnnoticedIsRefused(t *testing.T) {
 		}
 	}
 	for _, text := range []string{``, `[]`, `{}`, `{"PartitionKey":"p"}`, `{"PartitionKey":"p","RowKey":null}`, `{"PartitionKey":1,"RowKey":"r"}`} {
-		if _, err := patterns.DecodeJSON[anything]([]byte(text)); err == nil {
-			t.Errorf("%s is a row", text)
-		}
+		assert.Failed(t, assert.ErrorOf(patterns.DecodeJSON[anything]([]byte(text))), text, "is a row")
 	}
-	if _, err := patterns.DecodeJSON[int](nil); err == nil {
-		t.Error("an int is a row")
-	}
+	assert.Failed(t, assert.ErrorOf(patterns.DecodeJSON[int](nil)), "an int is a row")
 	for _, properties := range []map[string]any{{"1A": true}, {"A": struct{}{}}, {"A": "\xff"}, {"A": time.Unix(1<<40, 0)}} {
 		_, err := patterns.EncodeJSON(patterns.Item[anything]{Value: anything{properties}})
 		if !errors.As(err, new(*patterns.PropertyError)) {
 			t.Errorf("%v: %v", properties, err)
 		}
 	}
-	if _, err := patterns.EncodeJSON(patterns.Item[int]{}); err == nil {
-		t.Error("an int has JSON")
-	}
+	assert.Failed(t, assert.ErrorOf(patterns.EncodeJSON(patterns.Item[int]{})), "an int has JSON")
 }

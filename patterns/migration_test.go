@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -174,9 +173,7 @@ func TestHandWrittenAndMigratedProgramsUpdateTheSameRows(t *testing.T) {
 			body := assert.Must(old.read(ctx, row))(t)
 			want[row] = storedTypes(t, body)
 		}
-		if !maps.Equal(want["struct"], want["new"]) {
-			t.Fatalf("the programs insert rows of other types: %v and %v", want["struct"], want["new"])
-		}
+		assert.EqualMaps(assert.Now(t), want["struct"], want["new"], "the programs insert rows of other types", "and")
 
 		random := rand.New(rand.NewPCG(12, uint64(len(b.Name))))
 		rounds := 5_000 // in each mode
@@ -238,9 +235,7 @@ func TestHandWrittenAndMigratedProgramsUpdateTheSameRows(t *testing.T) {
 			body := assert.Must(old.read(ctx, row))(t)
 			types := storedTypes(t, body)
 			delete(types, "azp_stamp")
-			if !maps.Equal(types, want[row]) {
-				t.Fatalf("round %d, way %d, row %s: types %v, were %v", n, how, row, types, want[row])
-			}
+			assert.EqualMaps(assert.Now(t), types, want[row], "round", n, "way", how, "row", row, "types", "were")
 		}
 		for i, row := range rows {
 			p := harness.Get(t, table, keys.Key{Partition: "shop", Row: row}).Value

@@ -29,9 +29,8 @@ func TestKeylessEntitiesAreWrittenAtTheKeyOfTheOperation(t *testing.T) {
 		assert.Equal(t, assert.ErrorOf(table.Do(ctx, patterns.UpsertOp(&keylessEntity{"c", 2}, patterns.Merge).At(key))), nil, "upsert")
 		assert.WantError(t, assert.ErrorOf(table.Do(ctx, patterns.ReplaceOp(inserted))), patterns.ErrConflict, "replace of an old version")
 		item, err := table.Update(ctx, key, func(p *keylessEntity) error { p.Count++; return nil })
-		if err != nil || item.Value != (keylessEntity{"c", 3}) {
-			t.Errorf("updated %+v, %v", item.Value, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, item.Value, keylessEntity{"c", 3})
 		item.Value.Name = "d"
 		if item, err = table.Merge(ctx, item); err != nil || item.Key != key {
 			t.Errorf("merged %+v, %v", item, err)
@@ -40,9 +39,7 @@ func TestKeylessEntitiesAreWrittenAtTheKeyOfTheOperation(t *testing.T) {
 		batch := table.Batch().Add(patterns.InsertOp(&keylessEntity{"e", 5}).At(other)).Replace(item)
 		assert.Equal(t, assert.ErrorOf(batch.Commit(ctx)), nil, "batch")
 		for range 2 { // a delete with the ETag "" also succeeds if the row does not exist
-			if gone, err := table.Do(ctx, patterns.DeleteOp[keylessEntity](other, "")); err != nil || gone.Key != other {
-				t.Errorf("deleted %+v, %v", gone, err)
-			}
+			assert.Equal(t, assert.Must(table.Do(ctx, patterns.DeleteOp[keylessEntity](other, "")))(t).Key, other)
 		}
 		if _, err := table.Do(ctx, patterns.DeleteOp[keylessEntity](other, "*")); !errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("delete of what must exist: %v", err)
@@ -79,9 +76,8 @@ func TestAtOverridesTheKeyOfTheValue(t *testing.T) {
 		key := keys.Key{Partition: "p", Row: "given"}
 		assert.NoError(t, assert.ErrorOf(table.Do(t.Context(), patterns.InsertOp(&row{"p", "own", "a"}).At(key))))
 		item, err := table.Get(t.Context(), key)
-		if err != nil || item.Value != (row{"p", "given", "a"}) {
-			t.Errorf("read %+v, %v", item.Value, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, item.Value, row{"p", "given", "a"})
 		item.Value.RowKey = "moved"
 		assert.WantError(t, assert.ErrorOf(table.Replace(t.Context(), item)), patterns.ErrKeyChanged, "a changed key")
 	})

@@ -33,9 +33,7 @@ func TestAReaderReturnsItsPropertiesAndKeys(t *testing.T) {
 		reader := assert.Must(patterns.Project[badge](table))(t)
 		check := func(what string, items ...patterns.Item[badge]) {
 			t.Helper()
-			if len(items) != 2 {
-				t.Fatalf("%s: %d items", what, len(items))
-			}
+			assert.Equal(assert.Now(t), len(items), 2, what, "items")
 			a, b := items[0], items[1]
 			if a.Key != ann.Key() || a.ETag == "" || a.Timestamp.IsZero() || !a.Projected() {
 				t.Errorf("%s: the system properties are %+v", what, a)
@@ -153,13 +151,10 @@ func TestAReaderOfOnePartitionAddsItsKey(t *testing.T) {
 			t.Helper()
 			b.ResetRequests()
 			items := assert.All(t, reader.Query(t.Context(), f, &patterns.QueryOptions{Allow: query.TableScan}))
-			if len(items) != len(want) {
-				t.Fatalf("%d items, want %d", len(items), len(want))
-			}
+			assert.Equal(assert.Now(t), len(items), len(want), "items")
 			for i, item := range items {
-				if item.Key != want[i].Key() || item.Value != (narrow{want[i].Dept, want[i].Age}) {
-					t.Errorf("got %+v", item)
-				}
+				assert.Equal(t, item.Key, want[i].Key())
+				assert.Equal(t, item.Value, narrow{want[i].Dept, want[i].Age})
 			}
 			return b.Requests()[0].ReplyBytes
 		}
@@ -224,9 +219,7 @@ func TestAProjectionSavesBytes(t *testing.T) {
 			b.ResetRequests()
 			assert.All(t, table.Query(t.Context(), query.And(query.PartitionKey.Eq("sales"), query.RowKey.Ge("a")), opts))
 			log := b.Requests()
-			if len(log) != 1 {
-				t.Fatalf("%d requests", len(log))
-			}
+			assert.Equal(assert.Now(t), len(log), 1, "requests")
 			return log[0].ReplyBytes
 		}
 		whole, part := reply(nil), reply(&patterns.QueryOptions{Select: []string{"Badge"}})

@@ -49,9 +49,7 @@ func TestARedirectIsABadReplyAndIsNotFollowed(t *testing.T) {
 					err := e.call(ctx)
 					cancel()
 					r.active = false
-					if len(r.elsewhere) > 0 {
-						t.Errorf("%s: the other host received %v", e.name, r.elsewhere)
-					}
+					assert.Equal(t, len(r.elsewhere), 0, e.name, "the other host received", r.elsewhere)
 					assert.WantError(t, err, patterns.ErrBadReply, e.name)
 					for _, c := range certain {
 						if errors.Is(err, c) {

@@ -92,9 +92,8 @@ func TestAnItemDescribesWhatWasWritten(t *testing.T) {
 					it.Value.Locked, it.Value.Cards = false, []card{{"visa", "1"}, {"visa", "2"}}
 					it = writes[last](it)
 					found := content(t, client, key)
-					if found["Locked"] != "false" || found["More"] != `"x"` {
-						t.Errorf("the row has %v", found)
-					}
+					assert.Equal(t, found["Locked"], "false")
+					assert.Equal(t, found["More"], `"x"`)
 					if strings.Contains(found["Cards"], "Token") {
 						t.Errorf("members that were removed are in the row: %s", found["Cards"])
 					}

@@ -2,7 +2,6 @@ package patterns_test
 
 import (
 	"errors"
-	"reflect"
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/assert"
@@ -29,9 +28,7 @@ func TestRowsOfAnyTypeAreFilteredAndSelectedByAnyProperty(t *testing.T) {
 		b.ResetRequests()
 		check := func(how string, items []patterns.Item[patterns.Row]) {
 			t.Helper()
-			if len(items) != 2 {
-				t.Fatalf("%s: %d rows", how, len(items))
-			}
+			assert.Equal(assert.Now(t), len(items), 2, how, "rows")
 			for i, item := range items {
 				age, _ := item.Property("Age")
 				_, more := item.Property("Badge")
@@ -39,9 +36,8 @@ func TestRowsOfAnyTypeAreFilteredAndSelectedByAnyProperty(t *testing.T) {
 					t.Errorf("%s: age %v, other properties: %v, projected: %v", how, age, more, item.Projected())
 				}
 				person, err := patterns.Decode[harness.Person](item)
-				if err != nil || person.Value.Age != int32(21+i) {
-					t.Errorf("%s: %+v, %v", how, person.Value, err)
-				}
+				assert.NoError(t, err, how)
+				assert.Equal(t, person.Value.Age, int32(21+i), how)
 			}
 		}
 		check("Query", assert.All(t, rows.Query(ctx, f, opts)))
@@ -56,9 +52,8 @@ func TestRowsOfAnyTypeAreFilteredAndSelectedByAnyProperty(t *testing.T) {
 		b.WantRequests(t, map[string]int{"Table.Query": 3})
 
 		report, err := rows.DeleteWhere(ctx, f, nil)
-		if err != nil || report.Deleted != 2 {
-			t.Errorf("%+v, %v", report, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, report.Deleted, 2)
 		assert.Equal(t, len(assert.All(t, rows.Query(ctx, query.PartitionKey.Eq("sales"), nil))), 1, "rows are left")
 	})
 }
@@ -127,9 +122,8 @@ func TestRowsOfSeveralTypesAreDecodedAsTheTypesThatAreChosen(t *testing.T) {
 		for item, err := range reader.Query(ctx, query.PartitionKey.Eq("sales"), nil) {
 			assert.NoError(t, err)
 			one := assert.Must(reader.Get(ctx, item.Key))(t)
-			if !reflect.DeepEqual(one.Value, item.Value) || one.ETag != item.ETag {
-				t.Errorf("row %s: Get returned %+v", item.Key.Row, one.Value)
-			}
+			assert.DeepEqual(t, one.Value, item.Value)
+			assert.Equal(t, one.ETag, item.ETag)
 			switch v := item.Value.(type) {
 			case *map[string]any:
 				got = append(got, (*v)["Room"])
@@ -166,8 +160,7 @@ func TestADiscriminatorThatChoosesNoPointerFails(t *testing.T) {
 		}
 		_, noType := patterns.Discriminate(rows, patterns.Discriminator{})
 		_, noTable := patterns.Discriminate(nil, patterns.Discriminator{Type: func(_, _ []byte, _ bool) any { return nil }})
-		if !errors.Is(noType, patterns.ErrNil) || !errors.Is(noTable, patterns.ErrNil) {
-			t.Errorf("without a function %v, without a table %v", noType, noTable)
-		}
+		assert.WantError(t, noType, patterns.ErrNil)
+		assert.WantError(t, noTable, patterns.ErrNil)
 	})
 }

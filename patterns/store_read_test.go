@@ -120,8 +120,7 @@ func newMixedTable(t *testing.T, b *harness.Backend) (*mixedTable, *patterns.Sto
 		{"RowKey": "", "Name": "n1"},
 	} {
 		row["PartitionKey"] = "sales"
-		body, err := json.Marshal(row)
-		assert.NoError(t, err)
+		body := assert.Must(json.Marshal(row))(t)
 		assert.NoError(t, assert.ErrorOf(m.client.AddEntity(t.Context(), body, nil)))
 	}
 	b.ResetRequests()
@@ -396,9 +395,8 @@ func TestARowThatAMergeCreatedIsNoPrimaryUntilTheStoreWritesOne(t *testing.T) {
 			_, err = s.Insert(t.Context(), &v)
 			assert.WantError(t, err, patterns.ErrExists)
 			got := collect(t, s, f, nil)
-			if len(got) != 1 || got[0].Value.Age != v.Age {
-				t.Fatalf("%s: %+v", what, got)
-			}
+			assert.Equal(assert.Now(t), len(got), 1, what)
+			assert.Equal(assert.Now(t), got[0].Value.Age, v.Age, what)
 			state, marked := got[0].Property("azp_state")
 			deputy, _ := got[0].Property("Deputy")
 			if marked || deputy != "ann" {

@@ -22,8 +22,7 @@ import (
 // insertByHand stores a row as a program on aztables does.
 func insertByHand(t testing.TB, client *aztables.Client, v any) {
 	t.Helper()
-	body, err := json.Marshal(v)
-	assert.NoError(t, err)
+	body := assert.Must(json.Marshal(v))(t)
 	assert.NoError(t, assert.ErrorOf(client.AddEntity(t.Context(), body, nil)))
 }
 

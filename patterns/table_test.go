@@ -29,9 +29,8 @@ func TestEveryOperationIsOneRequestAndReturnsWhatIsStored(t *testing.T) {
 				t.Errorf("%s returned the ETag %q, the row has %q", step, wrote.ETag, read.ETag)
 			}
 			assert.DeepEqual(t, read.Value, wrote.Value, step, "returned", "the row is")
-			if read.Key != ann.Key() || wrote.Key != ann.Key() {
-				t.Errorf("%s: keys %v and %v", step, wrote.Key, read.Key)
-			}
+			assert.Equal(t, read.Key, ann.Key())
+			assert.Equal(t, wrote.Key, ann.Key())
 			if time.Since(read.Timestamp).Abs() > time.Hour || !wrote.Timestamp.IsZero() {
 				t.Errorf("%s: timestamps %v read, %v written", step, read.Timestamp, wrote.Timestamp)
 			}

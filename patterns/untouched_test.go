@@ -166,9 +166,8 @@ func TestAChangedMemberOfJSONLeavesTheOthersAsTheyAre(t *testing.T) {
 			"Address": `{"City":"Basel","Zip":"3000","Floor":1.0}`, "Stops": `[{"City":"Ulm","Min":1e1},{"City":"Mainz"}]`,
 		} {
 			var text string
-			if err := json.Unmarshal([]byte(after[name]), &text); err != nil || text != want {
-				t.Errorf("%s is %s %v", name, text, err)
-			}
+			assert.NoError(t, json.Unmarshal([]byte(after[name]), &text), name, text)
+			assert.Equal(t, text, want, name, text)
 		}
 	})
 }
@@ -180,9 +179,8 @@ func TestAChangedTimeIsWrittenInItsZone(t *testing.T) {
 		*e.Until = e.Until.Add(time.Second)
 	}, func(t *testing.T, before, after map[string]string) {
 		wantOnly(t, before, after, "At", "Until")
-		if after["At"] != `"2026-03-02T00:00:00+02:00"` || after["Until"] != `"2026-03-01T00:00:01.12Z"` {
-			t.Errorf("At is %s, Until is %s", after["At"], after["Until"])
-		}
+		assert.Equal(t, after["At"], `"2026-03-02T00:00:00+02:00"`)
+		assert.Equal(t, after["Until"], `"2026-03-01T00:00:01.12Z"`)
 	})
 }
 
@@ -272,9 +270,7 @@ func TestUnknownPropertiesAreListedAndDropped(t *testing.T) {
 		before := content(t, direct, rowKey)
 		table := harness.NewTable(t, client, &patterns.TableOptions[event]{StampWrites: true})
 		item := harness.Get(t, table, rowKey)
-		if got := slices.Sorted(slices.Values(item.Unknown())); !slices.Equal(got, []string{"Big", "More"}) {
-			t.Fatalf("unknown are %q", got)
-		}
+		assert.EqualSlices(assert.Now(t), slices.Sorted(slices.Values(item.Unknown())), []string{"Big", "More"}, "unknown are")
 		item = assert.Must(table.Replace(t.Context(), item.Without("More", "Name", "azp_stamp")))(t)
 		wantOnly(t, before, content(t, direct, rowKey), "More")
 		assert.EqualSlices(t, item.Unknown(), []string{"Big"}, "unknown are")

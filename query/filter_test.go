@@ -68,9 +68,8 @@ func TestTextOfEachOperator(t *testing.T) {
 		"A eq 'x' and (A eq 'y' or A eq 'z')":         And(p.Eq("x"), Or(p.Eq("y"), p.Eq("z"))),
 		"A eq 'x' and A eq 'y' and A eq 'z'":          And(p.Eq("x"), And(p.Eq("y"), p.Eq("z"))),
 	} {
-		if f.Err() != nil || f.String() != want {
-			t.Errorf("%q, %v; want %q", f, f.Err(), want)
-		}
+		assert.Equal(assert.Now(t), f.Err(), nil)
+		assert.Equal(t, f.String(), want)
 	}
 }
 
@@ -160,9 +159,8 @@ func TestBuildingDoesNotChangeItsParts(t *testing.T) {
 
 func TestComparisonsAreCounted(t *testing.T) {
 	f := And(PartitionKey.Eq("a"), Not(Or(RowKey.Prefix("b"), Prop("X").In(1, 2, 3))))
-	if f.Comparisons() != 6 || (Filter{}).Comparisons() != 0 {
-		t.Errorf("%d comparisons", f.Comparisons())
-	}
+	assert.Equal(t, f.Comparisons(), 6)
+	assert.Equal(t, (Filter{}).Comparisons(), 0)
 }
 
 func TestAPropertyOfAnyTypeIsComparedWithEveryLiteral(t *testing.T) {

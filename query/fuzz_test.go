@@ -2,6 +2,7 @@ package query
 
 import (
 	"encoding/binary"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"math"
 	"strings"
 	"testing"
@@ -31,9 +32,7 @@ func FuzzParse(f *testing.F) {
 			if se := err.(*SyntaxError); se.Offset < 0 || se.Offset > len(text) {
 				t.Fatalf("offset %d in a text of %d bytes", se.Offset, len(text))
 			}
-			if _, err := Parse(got.String()); err == nil {
-				t.Fatalf("the text of an invalid filter is valid: %q", got)
-			}
+			assert.Failed(assert.Now(t), assert.ErrorOf(Parse(got.String())), "the text of an invalid filter is valid", got)
 			return
 		}
 		canonical := got.String()
@@ -52,9 +51,7 @@ func FuzzParse(f *testing.F) {
 				match = true
 			}
 		}
-		if match != got.Match(row) {
-			t.Fatalf("%q matches: rewritten %v, unchanged %v", text, match, !match)
-		}
+		assert.Equal(assert.Now(t), match, got.Match(row), text, "matches: rewritten", "unchanged", !match)
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/google/uuid"
 )
 
@@ -77,9 +78,8 @@ func TestLiteralOfEachGoType(t *testing.T) {
 		{aztables.EDMGUID(id.String()), "guid'a455c695-df98-5678-aaaa-81d3367e5a34'"},
 	} {
 		f := Prop("X").Eq(tt.value)
-		if f.Err() != nil || f.String() != "X eq "+tt.want {
-			t.Errorf("%T: %q, %v; want %s", tt.value, f, f.Err(), tt.want)
-		}
+		assert.Equal(assert.Now(t), f.Err(), nil, tt.value)
+		assert.Equal(t, f.String(), "X eq "+tt.want, tt.value)
 		if back, err := Parse(f.String()); err != nil || !back.Equal(f) {
 			t.Errorf("%T: %q is parsed to %q, %v", tt.value, f, back, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf16"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"pgregory.net/rapid"
 )
 
@@ -91,9 +92,7 @@ func sign(f float64) int {
 func TestMatchAgreesWithTheReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, row := tightFilter(t), drawRow(t)
-		if got, want := f.Match(row), reference(f.root, row); got != want {
-			t.Fatalf("%q on %v: %v, want %v", f, row, got, want)
-		}
+		assert.Equal(assert.Now(t), f.Match(row), reference(f.root, row), f, "on", row)
 	})
 }
 
@@ -106,9 +105,7 @@ func TestMatchAgreesWithTheReferenceOnAnyValue(t *testing.T) {
 		row := Values{"A": stored}
 		p := Prop("A")
 		for _, f := range []Filter{p.Eq(literal), p.Ne(literal), p.Lt(literal), p.Le(literal), p.Gt(literal), p.Ge(literal), Not(p.Lt(literal))} {
-			if got, want := f.Match(row), reference(f.root, row); got != want {
-				t.Fatalf("%q on %v: %v, want %v", f, row, got, want)
-			}
+			assert.Equal(assert.Now(t), f.Match(row), reference(f.root, row), f, "on", row)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"math/rand/v2"
 	"runtime"
 	"testing"
@@ -26,9 +27,7 @@ func TestThePlannerIsLinearInTheNumberOfKeys(t *testing.T) {
 				runtime.ReadMemStats(&before)
 				reads := Explain(f).Reads()
 				runtime.ReadMemStats(&after)
-				if len(reads) != n {
-					t.Fatalf("%d reads of %d keys", len(reads), n)
-				}
+				assert.Equal(assert.Now(t), len(reads), n, "reads of", "keys")
 				return float64(stepsOf(t, f.root)) / float64(n), float64(after.TotalAlloc-before.TotalAlloc) / float64(n)
 			}
 			steps, bytes := cost(1_000)

@@ -78,9 +78,7 @@ func TestParseAcceptsEveryFormThatTheServiceAccepts(t *testing.T) {
 			t.Errorf("Parse(%q): %v", tt.text, err)
 			continue
 		}
-		if tt.want.Err() != nil {
-			t.Fatalf("%q: invalid expectation: %v", tt.text, tt.want.Err())
-		}
+		assert.Equal(assert.Now(t), tt.want.Err(), nil, tt.text, "invalid expectation")
 		if !got.Equal(tt.want) {
 			t.Errorf("Parse(%q) = %q, want %q", tt.text, got, tt.want)
 		}
@@ -155,9 +153,8 @@ func TestParseErrorsContainTheOffset(t *testing.T) {
 			t.Errorf("Parse(%.60q) = %q, %v; want a SyntaxError", tt.text, f, err)
 			continue
 		}
-		if se.Offset != tt.offset || !strings.Contains(se.Reason, tt.reason) {
-			t.Errorf("Parse(%.60q): %v; want offset %d, %q", tt.text, err, tt.offset, tt.reason)
-		}
+		assert.Equal(t, se.Offset, tt.offset, tt.text)
+		assert.Contains(t, se.Reason, tt.reason, tt.text)
 		if f.Err() == nil || f.IsZero() || f.Match(Values{"A": int32(1)}) {
 			t.Errorf("Parse(%.60q) returns a valid filter and an error", tt.text)
 		}
@@ -167,9 +164,7 @@ func TestParseErrorsContainTheOffset(t *testing.T) {
 func TestParseReturnsTheSameTreeForTheTextOfAFilter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := anyFilter(t)
-		if f.Err() != nil {
-			t.Fatalf("invalid: %v", f.Err())
-		}
+		assert.Equal(assert.Now(t), f.Err(), nil, "invalid")
 		got, err := Parse(f.String())
 		assert.NoError(t, err, "Parse", f)
 		if !got.Equal(f) {

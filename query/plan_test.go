@@ -97,9 +97,7 @@ func TestWarnings(t *testing.T) {
 			[]string{"too-complex", "or-of-partition-keys", "or-of-row-keys", "too-many-comparisons", "unbounded-keys"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if tt.f.Err() != nil {
-				t.Fatal(tt.f.Err())
-			}
+			assert.Equal(assert.Now(t), tt.f.Err(), nil)
 			plan := ExplainWith(tt.f, tt.opts)
 			assert.EqualSlices(t, codes(plan), tt.want, "warnings")
 			for _, w := range plan.Warnings {

@@ -54,15 +54,11 @@ func TestReadsAreDisjointAndOrderedAndHaveTheRightClass(t *testing.T) {
 		worst := Class(0)
 		for i, r := range reads {
 			worst = max(worst, r.Class)
-			if r.Filter.Err() != nil {
-				t.Fatalf("%q: read %d is invalid: %v", f, i, r.Filter.Err())
-			}
+			assert.Equal(assert.Now(t), r.Filter.Err(), nil, f, "read", i, "is invalid")
 			if back, err := Parse(r.Filter.String()); err != nil || !back.Equal(r.Filter) {
 				t.Fatalf("%q: read %d is not a canonical tree: %q, %v", f, i, r.Filter, err)
 			}
-			if r.Class == Point != (isOne(r.Partition) && isOne(r.Row)) {
-				t.Fatalf("%q: read %d has the wrong class %v", f, i, r.Class)
-			}
+			assert.Equal(assert.Now(t), r.Class == Point, isOne(r.Partition) && isOne(r.Row), f, "read", i, "has the wrong class", r.Class)
 			if want := And(PartitionKey.Eq(r.Key.Partition), RowKey.Eq(r.Key.Row)); r.Point && !r.Filter.Equal(want) {
 				t.Fatalf("%q: point read %d has more conditions than its key: %q", f, i, r.Filter)
 			}
@@ -83,9 +79,7 @@ func TestReadsAreDisjointAndOrderedAndHaveTheRightClass(t *testing.T) {
 		if len(reads) > 0 && plan.Class != worst {
 			t.Fatalf("%q: class %v, most expensive read %v", f, plan.Class, worst)
 		}
-		if plan.Requests != len(reads) {
-			t.Fatalf("%q: %d requests, %d reads", f, plan.Requests, len(reads))
-		}
+		assert.Equal(assert.Now(t), plan.Requests, len(reads), f, "requests", "reads")
 	})
 }
 
@@ -159,18 +153,15 @@ func TestReads(t *testing.T) {
 		{"more keys than comparisons", And(sales, RowKey.In(many...)), Point, PartitionScan, manyReads},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if tt.f.Err() != nil {
-				t.Fatal(tt.f.Err())
-			}
+			assert.Equal(assert.Now(t), tt.f.Err(), nil)
 			plan := Explain(tt.f)
 			var got []string
 			for _, r := range plan.Reads() {
 				got = append(got, r.Filter.String())
 			}
 			assert.EqualSlices(t, got, tt.reads, "reads")
-			if plan.Class != tt.class || plan.Plain != tt.plain {
-				t.Errorf("class %v, unchanged %v; want %v, %v", plan.Class, plan.Plain, tt.class, tt.plain)
-			}
+			assert.Equal(t, plan.Class, tt.class)
+			assert.Equal(t, plan.Plain, tt.plain)
 		})
 	}
 }

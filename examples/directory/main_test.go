@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/examples/internal/account"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -25,9 +26,7 @@ func TestMain(m *testing.M) {
 func TestTheTourPrintsEachStepAndItsRequests(t *testing.T) {
 	t.Setenv(account.Connection, "")
 	var out bytes.Buffer
-	if err := show(t.Context(), &out, account.Flags{}); err != nil {
-		t.Fatalf("%v\n%s", err, &out)
-	}
+	assert.NoError(t, show(t.Context(), &out, account.Flags{}), &out)
 	for _, want := range []string{
 		"account: in this process",
 		"found Mary Jones by id, Ken Kwok by e-mail address                         2 requests\n",
@@ -41,9 +40,7 @@ func TestTheTourPrintsEachStepAndItsRequests(t *testing.T) {
 		"Jun Cao, with the same badge, is in Marketing; Sales has 2, Marketing 3    3 requests\n",
 		"computed every view from the employees: no row differs",
 	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("output lacks %q:\n%s", want, &out)
-		}
+		assert.Contains(t, out.String(), want, "output lacks", &out)
 	}
 }
 
@@ -59,24 +56,15 @@ func TestAWorkerRepairsACrashAtAnyRequest(t *testing.T) {
 		},
 		func(t *testing.T, acct *storagetest.Account) {
 			a := account.Local(acct)
-			d, err := NewDirectory(a.Tables, a.Queue, "", shortTimeouts())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := d.Recover(t.Context()); err != nil {
-				t.Fatal(err)
-			}
+			d := assert.Must(NewDirectory(a.Tables, a.Queue, "", shortTimeouts()))(t)
+			assert.NoError(t, d.Recover(t.Context()))
 			// A reservation may have been faster than the message of its operation, but no transaction.
 			time.Sleep(3 * shortTimeouts().grace)
 			if report, err := d.staff.Sweep(t.Context(), nil); err != nil || len(report.Failures) > 0 || report.Drained > 0 {
 				t.Fatalf("%v, %+v", err, report)
 			}
-			if err := d.Recover(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-			if err := d.checkAll(t.Context()); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, d.Recover(t.Context()))
+			assert.Equal(t, d.checkAll(t.Context()), nil)
 		}, &storagetest.CrashOptions{InFlight: shortTimeouts().expiry / 2})
 }
 
@@ -88,17 +76,13 @@ func TestAWorkerRepairsWhatAKilledProcessLeft(t *testing.T) {
 	}
 	t.Setenv(account.Connection, "")
 	var out bytes.Buffer
-	if err := crash(t.Context(), &out, 48); err != nil {
-		t.Fatalf("%v\n%s", err, &out)
-	}
+	assert.NoError(t, crash(t.Context(), &out, 48), &out)
 	for _, want := range []string{
 		"\n  moving Jun Cao from Sales to Marketing\nkilled at request 48, ",
 		"\n  employee Sales/000223 is leaving\n",
 		": all views agree with the employees, and no employee is missing\n",
 	} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("output lacks %q:\n%s", want, &out)
-		}
+		assert.Contains(t, out.String(), want, "output lacks", &out)
 	}
 }
 
@@ -106,12 +90,8 @@ func TestAWorkerRepairsWhatAKilledProcessLeft(t *testing.T) {
 func TestCheckReportsEachMissingRow(t *testing.T) {
 	acct := storagetest.New(t)
 	_, d, err := newWithStaff(t.Context(), acct)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := d.checkAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
+	assert.NoError(t, d.checkAll(t.Context()))
 	for _, at := range []struct{ table, pk, rk, part string }{
 		{"Employees", "Sales", "000152", "e-mail Sales/maryj@contoso.com"},
 		{"Employees", "Sales", "email_kenk@contoso.com", "e-mail Sales/kenk@contoso.com"},
@@ -120,22 +100,12 @@ func TestCheckReportsEachMissingRow(t *testing.T) {
 		{"Badges", "badge_", "B-02", "badge B-02"},
 	} {
 		table := acct.Tables().NewClient(at.table)
-		row, err := table.GetEntity(t.Context(), at.pk, at.rk, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := table.DeleteEntity(t.Context(), at.pk, at.rk, nil); err != nil {
-			t.Fatal(err)
-		}
+		row := assert.Must(table.GetEntity(t.Context(), at.pk, at.rk, nil))(t)
+		assert.NoError(t, assert.ErrorOf(table.DeleteEntity(t.Context(), at.pk, at.rk, nil)))
 		differences, err := d.Check(t.Context())
-		if err != nil || !strings.Contains(strings.Join(differences, "\n"), at.part) {
-			t.Errorf("without %s/%s: %q, %v", at.pk, at.rk, differences, err)
-		}
-		if _, err := table.AddEntity(t.Context(), row.Value, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
+		assert.Contains(t, strings.Join(differences, "\n"), at.part)
+		assert.NoError(t, assert.ErrorOf(table.AddEntity(t.Context(), row.Value, nil)))
 	}
-	if err := d.checkAll(t.Context()); err != nil {
-		t.Error(err)
-	}
+	assert.Equal(t, d.checkAll(t.Context()), nil)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/azpatterns/azpatterns/examples/internal/account"
 	"github.com/azpatterns/azpatterns/examples/migrate/after"
 	"github.com/azpatterns/azpatterns/examples/migrate/before"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azurite"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -31,9 +32,7 @@ func TestTheMigrationPrintsEachStepAndItsRequests(t *testing.T) {
 func migrate(t *testing.T, connection string) {
 	t.Setenv(account.Connection, connection)
 	var out bytes.Buffer
-	if err := run(t.Context(), &out, account.Flags{}); err != nil {
-		t.Fatalf("%v\n%s", err, &out)
-	}
+	assert.NoError(t, run(t.Context(), &out, account.Flags{}), &out)
 	// The number of requests varies if services compete, and if requests are concurrent.
 	for _, want := range []string{
 		`by hand: created the table and added 200 products +201 requests`,
@@ -61,9 +60,7 @@ func migrate(t *testing.T, connection string) {
 
 func TestAnUnknownRunIsNotFound(t *testing.T) {
 	t.Setenv(account.Connection, "")
-	if err := status(t.Context(), io.Discard, account.Flags{}, "Runs", "first"); !errors.Is(err, patterns.ErrTableNotFound) {
-		t.Errorf("got %v", err)
-	}
+	assert.WantError(t, status(t.Context(), io.Discard, account.Flags{}, "Runs", "first"), patterns.ErrTableNotFound)
 }
 
 // services returns both services on a new table, whose client repeats requests quickly.
@@ -73,18 +70,10 @@ func services(t *testing.T) (*storagetest.Account, *before.Catalogue, *after.Cat
 	opts := &aztables.ClientOptions{}
 	opts.Retry = policy.RetryOptions{RetryDelay: time.Millisecond}
 	tables := acct.TablesWith(opts)
-	outbox, err := eventual.NewOutbox(acct.Queue("products"), "", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	outbox := assert.Must(eventual.NewOutbox(acct.Queue("products"), "", nil))(t)
 	products := tables.NewClient("Products")
-	migrated, err := after.New(products, tables.NewClient("BySupplier"), outbox, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := migrated.Store.Create(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	migrated := assert.Must(after.New(products, tables.NewClient("BySupplier"), outbox, true))(t)
+	assert.NoError(t, migrated.Store.Create(t.Context()))
 	return acct, before.New(products), migrated
 }
 
@@ -104,9 +93,7 @@ func TestTheMistakesAreRealAndTheMigratedServiceDoesNotMakeThem(t *testing.T) {
 	acct.ClearFaults()
 
 	for article, want := range map[string]string{"1": "int32", "2": "float64"} {
-		if got := priceType(t, acct, article); got != want {
-			t.Errorf("the price of product %s is of type %s, want %s", article, got, want)
-		}
+		assert.Equal(t, priceType(t, acct, article), want, "the price of product", article, "is of type")
 	}
 
 	for name, s := range map[string]struct {
@@ -114,13 +101,9 @@ func TestTheMistakesAreRealAndTheMigratedServiceDoesNotMakeThem(t *testing.T) {
 		want int
 	}{"1": {byHand.Sell, 80}, "2": {migrated.Sell, 90}} {
 		acct.Fault(storagetest.On("Table.*").Nth(2).LoseReply())
-		if err := s.sell(ctx, "screws", name, 10); err != nil {
-			t.Error(err)
-		}
+		assert.Equal(t, s.sell(ctx, "screws", name, 10), nil)
 		acct.ClearFaults()
-		if p, err := migrated.Get(ctx, "screws", name); err != nil || p.Stock != s.want {
-			t.Errorf("sold 10 of 100 pieces of product %s: there are %d, want %d, %v", name, p.Stock, s.want, err)
-		}
+		assert.Equal(t, assert.Must(migrated.Get(ctx, "screws", name))(t).Stock, s.want, name)
 	}
 
 	if _, err := byHand.InCategory(ctx, "' or PartitionKey ne '"); err != nil {
@@ -128,32 +111,22 @@ func TestTheMistakesAreRealAndTheMigratedServiceDoesNotMakeThem(t *testing.T) {
 	} else if all, _ := byHand.InCategory(ctx, "' or PartitionKey ne '"); len(all) != 2 {
 		t.Errorf("by hand, a quote in the category: %d products", len(all))
 	}
-	if found, err := migrated.InCategory(ctx, "' or PartitionKey ne '"); err != nil || len(found) != 0 {
-		t.Errorf("migrated, a quote in the category: %d products, %v", len(found), err)
-	}
+	assert.Equal(t, len(assert.Must(migrated.InCategory(ctx, "' or PartitionKey ne '"))(t)), 0)
 
 	acct.ResetLog()
-	if _, err := byHand.BySupplier(ctx, "nobody"); err != nil || acct.Log().Scanned() != 2 {
-		t.Errorf("by hand, the rows that a search by supplier reads: %d, %v", acct.Log().Scanned(), err)
-	}
+	assert.NoError(t, assert.ErrorOf(byHand.BySupplier(ctx, "nobody")))
+	assert.Equal(t, acct.Log().Scanned(), 2)
 	acct.ResetLog()
-	if _, err := migrated.BySupplier(ctx, "nobody"); err != nil || acct.Log().Scanned() != 0 {
-		t.Errorf("migrated, the rows that a search by supplier reads: %d, %v", acct.Log().Scanned(), err)
-	}
+	assert.NoError(t, assert.ErrorOf(migrated.BySupplier(ctx, "nobody")))
+	assert.Equal(t, acct.Log().Scanned(), 0)
 }
 
 // priceType returns the type of the property Price that the service has stored. aztables
 // does not show it: a Double that is whole arrives as an int32.
 func priceType(t *testing.T, acct *storagetest.Account, article string) string {
 	t.Helper()
-	rows, err := patterns.NewTable[patterns.Row](acct.Tables().NewClient("Products"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	item, err := rows.Get(t.Context(), keys.Key{Partition: "screws", Row: article})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := assert.Must(patterns.NewTable[patterns.Row](acct.Tables().NewClient("Products"), nil))(t)
+	item := assert.Must(rows.Get(t.Context(), keys.Key{Partition: "screws", Row: article}))(t)
 	price, _ := item.Property("Price")
 	return fmt.Sprintf("%T", price)
 }

@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -32,9 +33,7 @@ func interruptedImport(t *testing.T, acct *storagetest.Account) (args []string, 
 // interrupt runs a command that fails at its 10th request.
 func interrupt(t *testing.T, acct *storagetest.Account, args []string) {
 	t.Helper()
-	if err := acct.Fault(storagetest.On("*").Nth(10).Times(storagetest.Forever).LoseRequest()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, acct.Fault(storagetest.On("*").Nth(10).Times(storagetest.Forever).LoseRequest()))
 	synctest.Test(t, func(t *testing.T) { must(t, exitFailure, acct, args...) })
 	acct.ClearFaults()
 }
@@ -58,32 +57,20 @@ func TestAnImportDoesNotContinueInAFileThatHasChanged(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			acct := storagetest.Start(nil)
 			args, path, s := interruptedImport(t, acct)
-			info, err := os.Stat(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			info := assert.Must(os.Stat(path))(t)
+			text := assert.Must(os.ReadFile(path))(t)
 			at := info.ModTime()
 			if !c.same {
 				at = at.Add(time.Second)
 			}
-			if err := os.WriteFile(path, c.change(text, s.Offset), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Chtimes(path, at, at); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, os.WriteFile(path, c.change(text, s.Offset), 0o600))
+			assert.NoError(t, os.Chtimes(path, at, at))
 			before := tableText(t, acct, "Target")
 			o := must(t, exitUsage, acct, args...)
 			if want := fmt.Sprintf(c.want, s.Line+1); !strings.Contains(o.err, want) || !strings.Contains(o.err, "-force") {
 				t.Errorf("%q is not in %s", want, o.err)
 			}
-			if tableText(t, acct, "Target") != before {
-				t.Error("the refused command has stored rows")
-			}
+			assert.Equal(t, tableText(t, acct, "Target"), before, "the refused command has stored rows")
 			if o := tablectl(t, acct, append(args, "-force")...); o.code != exitDone && o.code != exitFound {
 				t.Errorf("%+v", o)
 			}
@@ -100,9 +87,7 @@ func TestEachRunPrintsWhereItContinues(t *testing.T) {
 	if o := must(t, exitDone, acct, args...); !strings.HasPrefix(o.err, "begins at the start of "+path+"\n") {
 		t.Error(o.err)
 	}
-	if got, want := tableText(t, acct, "Target"), textOf(sampleRows(250)); got != want {
-		t.Errorf("imported\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, tableText(t, acct, "Target"), textOf(sampleRows(250)), "imported")
 
 	newTable(t, acct, "Copy", nil)
 	args = []string{"copy", "-demo", "-parallel", "1", "-chunk", "20", "-state", path + ".copy", "Target", "Copy"}
@@ -120,9 +105,7 @@ func TestAStateOfAnEarlierVersionIsRefused(t *testing.T) {
 	acct := storagetest.Start(nil)
 	args, path, s := interruptedImport(t, acct)
 	s.Format = 1
-	if err := s.save(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, s.save())
 	if o := must(t, exitUsage, acct, args...); !strings.Contains(o.err, "another version") || !strings.Contains(o.err, path+".state") {
 		t.Error(o.err)
 	}

@@ -17,6 +17,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -87,9 +88,8 @@ func TestCommandsPrintAndExit(t *testing.T) {
 			}
 		}
 		o := tablectl(t, nil, args...)
-		if o.code != c.code || o.out != c.want {
-			t.Errorf("%s: exit code %d\n%s\nwant %d\n%s\n%s", c.line, o.code, o.out, c.code, c.want, o.err)
-		}
+		assert.Equal(t, o.code, c.code)
+		assert.Equal(t, o.out, c.want)
 		if (c.code == exitUsage || c.code == exitFailure) && !strings.Contains(o.err, "tablectl: ") {
 			t.Errorf("%s: no message in\n%s", c.line, o.err)
 		}
@@ -101,14 +101,10 @@ func TestMessagesAreReplayedAndDiscarded(t *testing.T) {
 	list := func() string { return must(t, exitDone, acct, "poison", "list", "-demo", "jobs").out }
 	all := list()
 	must(t, exitDone, acct, "poison", "replay", "-demo", "-dry-run", "jobs", "-all")
-	if list() != all {
-		t.Error("a dry run changed the queue")
-	}
+	assert.Equal(t, list(), all, "a dry run changed the queue")
 	must(t, exitDone, acct, "poison", "replay", "-demo", "jobs", "mail-1")
 	must(t, exitDone, acct, "poison", "discard", "-demo", "-kind", "mail", "-all", "jobs")
-	if got := list(); got != "0 messages\n" {
-		t.Errorf("the poison queue has\n%s", got)
-	}
+	assert.Equal(t, list(), "0 messages\n", "the poison queue has")
 	if got, err := acct.Queue("jobs").GetProperties(t.Context(), nil); err != nil || *got.ApproximateMessagesCount != 1 {
 		t.Errorf("the queue does not have the message that was replayed: %v", err)
 	}
@@ -117,9 +113,7 @@ func TestMessagesAreReplayedAndDiscarded(t *testing.T) {
 // demoAccount returns an account with the samples of -demo.
 func demoAccount(t *testing.T) *storagetest.Account {
 	c := &cli{}
-	if _, err := c.openDemo(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(c.openDemo(t.Context())))
 	return c.demo
 }
 
@@ -136,9 +130,7 @@ func TestVerifyFailsIfAnEntityCannotBeReadAndIsNotContinued(t *testing.T) {
 	must(t, exitDone, acct, "repair", "-demo", "people")
 	people := acct.Tables().NewClient("People")
 	body := []byte(`{"PartitionKey":"Sales","RowKey":"000001","Salary":"a lot"}`)
-	if _, err := people.UpdateEntity(t.Context(), body, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(people.UpdateEntity(t.Context(), body, nil)))
 	path := filepath.Join(t.TempDir(), "verify")
 	o := must(t, exitFailure, acct, "verify", "-demo", "-state", path+".state", "people")
 	if !strings.Contains(o.err, `entity "Sales" "000001": `) || !strings.Contains(o.err, "1 of the entities") || !strings.HasPrefix(o.out, "0 findings, ") {
@@ -170,9 +162,7 @@ func TestDiffPrintsWhatDiffersWithTypes(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", o.out, want)
 	}
 	o = must(t, exitFound, acct, "diff", "-demo", "-quiet", "-where", "PartitionKey eq 'p' and RowKey ge '3'", "One", "Two")
-	if want := "1 added, 0 removed, 0 changed, 1 equal\n"; o.out != want {
-		t.Errorf("got %s", o.out)
-	}
+	assert.Equal(t, o.out, "1 added, 0 removed, 0 changed, 1 equal\n")
 	twice := writeFile(t, "twice.jsonl", textOf([]row{newRow(k("1"), nil), newRow(k("1"), nil)}))
 	must(t, exitFailure, acct, "diff", twice, twice)
 }
@@ -193,28 +183,20 @@ func TestLinesAndRowsThatCannotBeStoredAreReportedAndKeptAside(t *testing.T) {
 	acct := storagetest.Start(nil)
 	newTable(t, acct, "Target", []row{newRow(keys.Key{Partition: "p", Row: "5"}, properties{"A": int32(6)})})
 	dry := must(t, exitFound, acct, "import", "-demo", "-dry-run", path, "Target")
-	if strings.Count(tableText(t, acct, "Target"), "\n") != 1 {
-		t.Error("a dry run has stored rows")
-	}
+	assert.Equal(t, strings.Count(tableText(t, acct, "Target"), "\n"), 1, "a dry run has stored rows")
 	if _, err := os.Stat(path + ".refused"); !os.IsNotExist(err) {
 		t.Errorf("a dry run has kept rows aside: %v", err)
 	}
 	o := must(t, exitFound, acct, "import", "-demo", path, "Target")
-	if o.err != dry.err {
-		t.Errorf("the dry run reports\n%s\nthe run\n%s", dry.err, o.err)
-	}
+	assert.Equal(t, o.err, dry.err, "the dry run reports", "the run")
 	begins, refusals, _ := strings.Cut(o.err, "\n")
-	if begins != "begins at the start of "+path {
-		t.Errorf("the first line is %q", begins)
-	}
+	assert.Equal(t, begins, "begins at the start of "+path, "the first line is")
 	var numbers []string
 	for line := range strings.Lines(refusals) {
 		number, _, _ := strings.Cut(line, ":")
 		numbers = append(numbers, number)
 	}
-	if got := strings.Join(numbers, ", "); got != "line 2, line 4, line 5, line 6, line 7" {
-		t.Errorf("reported %s\n%s", got, o.err)
-	}
+	assert.Equal(t, strings.Join(numbers, ", "), "line 2, line 4, line 5, line 6, line 7", "reported", o.err)
 	if want := `{"PartitionKey":"p","RowKey":"1","A":1}` + "\n" + `{"PartitionKey":"p","RowKey":"5","A":5}` + "\n"; tableText(t, acct, "Target") != want {
 		t.Errorf("stored\n%s", tableText(t, acct, "Target"))
 	}
@@ -251,20 +233,14 @@ func TestFilesAreNotOverwrittenWithoutForce(t *testing.T) {
 		t.Errorf("%s %v", text, err)
 	}
 	must(t, exitDone, acct, "export", "-demo", "-force", "Types", path)
-	if err := (&state{Format: stateFormat, Job: "another", path: path + ".state"}).save(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, (&state{Format: stateFormat, Job: "another", path: path + ".state"}).save())
 	must(t, exitUsage, acct, "import", "-demo", "-create", path, "Target")
 }
 
 func TestProgressHasTheRateAndTheRemainingTime(t *testing.T) {
 	p := &progress{unit: "rows", start: 100}
-	if got := p.text(600, 1100, 10*time.Second); got != "600 rows, 50/s, 54%, 10s left" {
-		t.Error(got)
-	}
-	if got := p.text(600, 0, 10*time.Second); got != "600 rows, 50/s" {
-		t.Error(got)
-	}
+	assert.Equal(t, p.text(600, 1100, 10*time.Second), "600 rows, 50/s, 54%, 10s left")
+	assert.Equal(t, p.text(600, 0, 10*time.Second), "600 rows, 50/s")
 }
 
 func TestTheHeatOfACommandIsSavedMergedAndDrawn(t *testing.T) {
@@ -292,23 +268,14 @@ func TestThePageOfTheHeatIsServedUntilTheCommandIsInterrupted(t *testing.T) {
 		c := &cli{out: io.Discard, err: w}
 		code <- c.run(ctx, []string{"heat", "-serve", "127.0.0.1:0", path})
 	}()
-	line, err := bufio.NewReader(messages).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
-	reply, err := http.Get(strings.TrimSpace(strings.TrimPrefix(line, "the page is at ")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := assert.Must(bufio.NewReader(messages).ReadString('\n'))(t)
+	reply := assert.Must(http.Get(strings.TrimSpace(strings.TrimPrefix(line, "the page is at "))))(t)
 	page, err := io.ReadAll(reply.Body)
 	reply.Body.Close()
-	if err != nil || !strings.Contains(string(page), "People") {
-		t.Errorf("%v\n%.300s", err, page)
-	}
+	assert.NoError(t, err)
+	assert.Contains(t, string(page), "People")
 	stop()
-	if got := <-code; got != exitDone {
-		t.Errorf("exit code %d", got)
-	}
+	assert.Equal(t, <-code, exitDone, "exit code")
 	must(t, exitUsage, nil, "heat", "-serve", "nowhere", path)
 }
 
@@ -342,13 +309,9 @@ func TestAStateOfAnotherAccountIsRefused(t *testing.T) {
 	}
 	s := state{Format: stateFormat, Job: fmt.Sprintf("%q", []string{"import", a.name, path, a.name, "Target", "replace", ""}), path: path + ".state"}
 	s.Offset, s.Line = 100, 1
-	if err := s.save(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, s.save())
 	o := must(t, exitUsage, storagetest.Start(nil), "import", path, "Target", "-demo")
-	if !strings.Contains(o.err, "is not the state of this command") {
-		t.Error(o.err)
-	}
+	assert.Contains(t, o.err, "is not the state of this command")
 }
 
 // What a message or a row contains reaches the terminal as escapes, which keep the meaning of JSON.
@@ -366,13 +329,8 @@ func TestOutputIsPrintable(t *testing.T) {
 		_, failed := poison.EnqueueMessage(t.Context(), base64.StdEncoding.EncodeToString([]byte(text)), nil)
 		err = errors.Join(err, failed)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	item, err := patterns.DecodeJSON[stored]([]byte(`{"PartitionKey":"p","RowKey":"r","Name":` + string(quoted) + `}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
+	item := assert.Must(patterns.DecodeJSON[stored]([]byte(`{"PartitionKey":"p","RowKey":"r","Name":` + string(quoted) + `}`)))(t)
 	newTable(t, acct, "Rows", []row{{Item: item}})
 	for _, args := range [][]string{
 		{"poison", "list", "-demo", "jobs"}, {"poison", "show", "-demo", "jobs"}, {"poison", "show", "-json", "-demo", "jobs"},

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -55,9 +56,7 @@ func TestAStateLeadsNowhereElse(t *testing.T) {
 					args, path := prepare(t, acct)
 					other := filepath.Join(filepath.Dir(path), "other")
 					changeState(t, path, field, value)
-					if err := os.WriteFile(other, []byte("other"), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					assert.NoError(t, os.WriteFile(other, []byte("other"), 0o600))
 					acct.ResetLog()
 					o := tablectl(t, acct, args...)
 					for _, q := range acct.Log() {
@@ -89,14 +88,9 @@ func TestAStateLeadsNowhereElse(t *testing.T) {
 func cursorElsewhere(t *testing.T) (cursor string) {
 	acct := storagetest.Start(nil)
 	newTable(t, acct, "Elsewhere", sampleRows(50))
-	table, err := openTable(acct.Tables().NewClient("Elsewhere"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := assert.Must(openTable(acct.Tables().NewClient("Elsewhere")))(t)
 	for page, err := range table.Scan(t.Context(), anyRow, "", &patterns.ScanOptions{PageSize: 10}) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		cursor = page.Cursor
 		break
 	}
@@ -119,17 +113,12 @@ func changeState(t *testing.T, path, field string, value any) {
 	if err == nil {
 		err = os.WriteFile(path, text, 0o600)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 }
 
 func filesIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := assert.Must(os.ReadDir(dir))(t)
 	for _, f := range files {
 		names = append(names, f.Name())
 	}

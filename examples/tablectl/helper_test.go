@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -38,9 +39,7 @@ func tablectl(t testing.TB, acct *storagetest.Account, args ...string) output {
 func must(t testing.TB, code int, acct *storagetest.Account, args ...string) output {
 	t.Helper()
 	o := tablectl(t, acct, args...)
-	if o.code != code {
-		t.Fatalf("%q: exit code %d, want %d\n%s%s", args, o.code, code, o.out, o.err)
-	}
+	assert.Equal(assert.Now(t), o.code, code, args, "exit code", o.out, o.err)
 	return o
 }
 
@@ -56,9 +55,7 @@ func newTable(t testing.TB, acct *storagetest.Account, name string, rows []row) 
 	if err == nil {
 		_, err = table.Bulk(t.Context(), operations(rows, "insert"), nil)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 }
 
 func newRow(key keys.Key, p properties) row {
@@ -106,9 +103,7 @@ func fileText(t testing.TB, path string) string {
 	t.Helper()
 	var rows []row
 	for r, err := range fileRows(path) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		rows = append(rows, r)
 	}
 	return textOf(rows)
@@ -119,15 +114,10 @@ func tableText(t testing.TB, acct *storagetest.Account, name string) string {
 	t.Helper()
 	var opts aztables.ClientOptions
 	patterns.Accelerate(&opts.ClientOptions)
-	table, err := openTable(acct.TablesWith(&opts).NewClient(name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := assert.Must(openTable(acct.TablesWith(&opts).NewClient(name)))(t)
 	var rows []row
 	for page, err := range table.Scan(t.Context(), anyRow, "", nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for _, item := range page.Items {
 			rows = append(rows, row{Item: item})
 		}
@@ -138,9 +128,7 @@ func tableText(t testing.TB, acct *storagetest.Account, name string) string {
 func writeFile(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -60,9 +61,7 @@ func (k *killer) run(t *testing.T, acct *storagetest.Account, files []string, ar
 			} else {
 				lost = lost.LoseRequest()
 			}
-			if err := acct.Fault(lost, storagetest.On("*").Nth(n+1).Times(storagetest.Forever).LoseRequest()); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, acct.Fault(lost, storagetest.On("*").Nth(n+1).Times(storagetest.Forever).LoseRequest()))
 		}
 		o := tablectl(t, acct, args...)
 		acct.ClearFaults()
@@ -93,9 +92,7 @@ func killExport(t *testing.T, k *killer) {
 	if o.code != exitDone || !strings.HasPrefix(o.out, "250 rows") {
 		t.Fatalf("%+v", o)
 	}
-	if got, want := fileText(t, path), textOf(rows); got != want {
-		t.Errorf("exported\n%s\nwant\n%s", got, want)
-	}
+	assert.Equal(t, fileText(t, path), textOf(rows), "exported")
 	wantNoState(t, path)
 }
 
@@ -113,9 +110,7 @@ func killImport(mode string) func(*testing.T, *killer) {
 		if o.code != exitFound || !strings.HasPrefix(o.out, "250 rows") || !strings.Contains(o.out, "3 refused") {
 			t.Fatalf("%+v", o)
 		}
-		if got, want := tableText(t, acct, "Target"), textOf(rows); got != want {
-			t.Errorf("imported\n%s\nwant\n%s", got, want)
-		}
+		assert.Equal(t, tableText(t, acct, "Target"), textOf(rows), "imported")
 		refused, err := os.ReadFile(path + ".refused")
 		if want := strings.Repeat(badLine+"\n", 3); err != nil || string(refused) != want {
 			t.Errorf("refused\n%s%v", refused, err)
@@ -135,9 +130,7 @@ func killCopy(mode string) func(*testing.T, *killer) {
 		if o.code != exitDone || !strings.HasPrefix(o.out, "250 rows") {
 			t.Fatalf("%+v", o)
 		}
-		if got, want := tableText(t, acct, "Target"), textOf(rows); got != want {
-			t.Errorf("copied\n%s\nwant\n%s", got, want)
-		}
+		assert.Equal(t, tableText(t, acct, "Target"), textOf(rows), "copied")
 		wantNoState(t, path)
 	}
 }
@@ -149,18 +142,15 @@ func killVerify(t *testing.T, k *killer) {
 	acct := demoAccount(t)
 	path := filepath.Join(t.TempDir(), "verify")
 	o := k.run(t, acct, []string{path + ".state.tmp"}, "verify", "-state", path+".state", "people")
-	if o.code != exitFound || !strings.Contains(o.out, "28 rows") {
-		t.Fatalf("%+v", o)
-	}
+	assert.Equal(assert.Now(t), o.code, exitFound)
+	assert.Contains(assert.Now(t), o.out, "28 rows")
 	found := map[string]bool{}
 	for line := range strings.Lines(k.printed) {
 		if strings.HasPrefix(line, "orphan") {
 			found[line] = true
 		}
 	}
-	if len(found) != orphans {
-		t.Errorf("verify has printed\n%s", k.printed)
-	}
+	assert.Equal(t, len(found), orphans, "verify has printed", k.printed)
 	wantNoState(t, path)
 }
 
@@ -168,9 +158,8 @@ func killRepair(t *testing.T, k *killer) {
 	acct := demoAccount(t)
 	path := filepath.Join(t.TempDir(), "repair")
 	o := k.run(t, acct, []string{path + ".state.tmp"}, "repair", "-state", path+".state", "people")
-	if o.code != exitDone || !strings.Contains(o.out, "28 rows") {
-		t.Fatalf("%+v", o)
-	}
+	assert.Equal(assert.Now(t), o.code, exitDone)
+	assert.Contains(assert.Now(t), o.out, "28 rows")
 	must(t, exitDone, acct, "verify", "-demo", "people")
 	wantNoState(t, path)
 }
@@ -187,9 +176,7 @@ func TestVerifyDoesNotReadAgainWhatItHasRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		if o := must(t, exitFailure, acct, args...); !strings.Contains(o.err, "continues from "+path) {
-			t.Error(o.err)
-		}
+		assert.Contains(t, must(t, exitFailure, acct, args...).err, "continues from "+path)
 	})
 	acct.ClearFaults()
 	acct.ResetLog()

@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -22,13 +23,9 @@ func TestRowsOfEveryTypeAreEqualAfterExportAndImport(t *testing.T) {
 		newTable(t, acct, "Source", rows)
 		path := filepath.Join(t.TempDir(), "rows.jsonl")
 		must(t, exitDone, acct, "export", "-demo", "Source", path)
-		if got, want := fileText(t, path), textOf(rows); got != want {
-			rt.Fatalf("exported\n%s\nwant\n%s", got, want)
-		}
+		assert.Equal(assert.Now(rt), fileText(t, path), textOf(rows), "exported")
 		must(t, exitDone, acct, "import", "-demo", "-create", path, "Target")
-		if got, want := tableText(t, acct, "Target"), textOf(rows); got != want {
-			rt.Fatalf("imported\n%s\nwant\n%s", got, want)
-		}
+		assert.Equal(assert.Now(rt), tableText(t, acct, "Target"), textOf(rows), "imported")
 		must(t, exitDone, acct, "diff", "-demo", "Source", "Target")
 		must(t, exitDone, acct, "diff", "-demo", "Target", path)
 	})
@@ -49,9 +46,7 @@ func TestLinesOfTheServiceAreRead(t *testing.T) {
 		if err = errors.Join(r.refused, err); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
-		if got := string(lineOf(r)); got != `{"PartitionKey":"p","RowKey":"r",`+want+`}` {
-			t.Errorf("%s: %s", line, got)
-		}
+		assert.Equal(t, string(lineOf(r)), `{"PartitionKey":"p","RowKey":"r",`+want+`}`, line)
 	}
 }
 
@@ -90,33 +85,22 @@ func TestAFileLargerThanMemoryForSortingIsCompared(t *testing.T) {
 		rows[i].Value.Properties["Text"] = strings.Repeat("x", 10_000)
 	}
 	path := writeFile(t, "rows.jsonl", "")
-	f, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := assert.Must(os.Create(path))(t)
 	for i := range rows { // in an order that is not that of the keys
-		if _, err := f.Write(append(lineOf(rows[(i*7919)%len(rows)]), '\n')); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(f.Write(append(lineOf(rows[(i*7919)%len(rows)]), '\n'))))
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, f.Close())
 	if info, err := os.Stat(path); err != nil || info.Size() < 3*partSize {
 		t.Fatalf("the file has fewer than three parts: %v", err)
 	}
 	n := 0
 	last := row{}
 	for r, err := range sortedFile(path) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if n > 0 && last.Key.Compare(r.Key) >= 0 {
 			t.Fatalf("row %d is not after its predecessor", n)
 		}
 		last, n = r, n+1
 	}
-	if n != len(rows) {
-		t.Errorf("%d rows, want %d", n, len(rows))
-	}
+	assert.Equal(t, n, len(rows), "rows")
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azurite"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -29,10 +30,7 @@ import (
 func onBoth(t *testing.T, body func(t *testing.T, variable string)) {
 	const variable = "TABLECTL_TEST"
 	t.Run("storagetest", func(t *testing.T) {
-		server, err := storagetest.New(t).Serve()
-		if err != nil {
-			t.Fatal(err)
-		}
+		server := assert.Must(storagetest.New(t).Serve())(t)
 		t.Setenv(variable, server.ConnectionString())
 		body(t, variable)
 	})
@@ -67,9 +65,8 @@ func TestRowsOfTheJavaScriptPackageKeepTheirTypes(t *testing.T) {
 	js := filepath.Join("..", "..", "internal", "conformance", "js")
 	packages, err1 := os.ReadFile(filepath.Join(js, "package.json"))
 	lock, err2 := os.ReadFile(filepath.Join(js, "package-lock.json"))
-	if err1 != nil || err2 != nil {
-		t.Fatal(err1, err2)
-	}
+	assert.Equal(assert.Now(t), err1, nil)
+	assert.Equal(assert.Now(t), err2, nil)
 	modules := filepath.Join(azurite.Packages(t, "js", packages, lock), "node_modules")
 	onBoth(t, func(t *testing.T, variable string) {
 		table, other := harness.UniqueName(), harness.UniqueName()
@@ -99,14 +96,11 @@ func TestASASOpensTablesAndQueues(t *testing.T) {
 	acct := demoAccount(t)
 	address, err := acct.Tables().GetAccountSASURL(aztables.AccountSASResourceTypes{Object: true}, aztables.AccountSASPermissions{Read: true, List: true},
 		time.Time{}, time.Now().Add(time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	base, signature, _ := strings.Cut(address, "?")
 	a, err := (&cli{}).connect(address, acct.Transport())
-	if err != nil || a.name != base {
-		t.Fatalf("%q %v", a.name, err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), a.name, base)
 	checkRows(t, a)
 	queue, err := a.queue("jobs")
 	if err != nil || !strings.HasPrefix(queue.URL(), storagetest.QueuesURL+"/jobs?") || !strings.HasSuffix(queue.URL(), signature) {
@@ -117,10 +111,8 @@ func TestASASOpensTablesAndQueues(t *testing.T) {
 // checkRows reads rows of the demo through the account.
 func checkRows(t *testing.T, a *account) {
 	t.Helper()
-	table := harness.Must(openTable(a.tables.NewClient("Types")))(t)
-	if rows := harness.All(t, table.Query(t.Context(), query.PartitionKey.Eq("it's"), nil)); len(rows) != 3 {
-		t.Errorf("%d rows", len(rows))
-	}
+	table := assert.Must(openTable(a.tables.NewClient("Types")))(t)
+	assert.Equal(t, len(assert.All(t, table.Query(t.Context(), query.PartitionKey.Eq("it's"), nil))), 3, "rows")
 }
 
 // user is the identity of a user, without a directory service.
@@ -139,20 +131,14 @@ func TestTheIdentityOfTheUserOpensTablesAndQueues(t *testing.T) {
 	u := &user{}
 	c := &cli{identity: func() (azcore.TokenCredential, error) { return u, nil }}
 	a, err := c.connect(storagetest.TablesURL, acct.Transport()) // over https, which tokens require
-	if err != nil || a.name != storagetest.TablesURL {
-		t.Fatalf("%q %v", a.name, err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), a.name, storagetest.TablesURL)
 	checkRows(t, a)
-	queue, err := a.queue("jobs-poison")
-	if err != nil {
-		t.Fatal(err)
-	}
+	queue := assert.Must(a.queue("jobs-poison"))(t)
 	if got, err := queue.GetProperties(t.Context(), nil); err != nil || *got.ApproximateMessagesCount != 2 {
 		t.Errorf("the messages of the queue: %v", err)
 	}
-	if u.asked.Load() != 2 {
-		t.Errorf("%d tokens for two clients", u.asked.Load())
-	}
+	assert.Equal(t, u.asked.Load(), 2, "tokens for two clients")
 }
 
 func TestFlagsAndTheEnvironmentSelectTheAccount(t *testing.T) {
@@ -172,9 +158,8 @@ func TestFlagsAndTheEnvironmentSelectTheAccount(t *testing.T) {
 		}}
 		c.accountFlags("", "the account")
 		c.accountFlags("to-", "the account of the second argument, if it is another one")
-		if err := errors.Join(c.flags.Parse(strings.Fields(args)), c.openAll(t.Context())); err != nil || c.from != c.to {
-			t.Fatalf("%s: %v", args, err)
-		}
+		assert.NoError(t, errors.Join(c.flags.Parse(strings.Fields(args)), c.openAll(t.Context())))
+		assert.Equal(assert.Now(t), c.from, c.to)
 		if got = c.from.name + got; got != want {
 			t.Errorf("%s: %s, want %s", args, got, want)
 		}

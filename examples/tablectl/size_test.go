@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -103,24 +104,15 @@ func peakOf(t testing.TB, name string, n int) uint64 {
 	t.Setenv("TABLECTL_TEST", fmt.Sprintf("AccountName=a;AccountKey=%s;TableEndpoint=%s", storagetest.AccountKey, server.URL))
 	path := filepath.Join(t.TempDir(), "rows.jsonl")
 	if name == "import" || name == "sort" {
-		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := assert.Must(os.Create(path))(t)
 		for i := range n {
-			if _, err := f.Write(append(g.row(nil, i), '\n')); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(f.Write(append(g.row(nil, i), '\n'))))
 		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, f.Close())
 	}
 	args := strings.Fields(strings.Replace(measured[name], "FILE", path, 1))
 	o := must(t, exitDone, nil, append(args, "-env", "TABLECTL_TEST")...)
-	if !strings.Contains(o.out, fmt.Sprint(n)) {
-		t.Fatalf("%s printed %s", name, o.out)
-	}
+	assert.Contains(assert.Now(t), o.out, fmt.Sprint(n), name, "printed")
 	g.measure()
 	return g.peak.Load()
 }

@@ -6,7 +6,6 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -48,9 +47,7 @@ func Map[T, U any](in []T, f func(v T) (out U)) []U { return nil }
 		"type Set[K comparable] struct",
 		"var Failed error",
 	}
-	if !slices.Equal(got, want) {
-		t.Errorf("lines:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	assert.EqualSlices(t, got, want, "lines", strings.Join(got, "\n"), "want", strings.Join(want, "\n"))
 }
 
 func TestEveryDifferenceIsReported(t *testing.T) {

@@ -19,6 +19,16 @@ type T interface {
 	Fatalf(format string, args ...any)
 }
 
+type now struct{ T }
+
+func (t now) Errorf(format string, args ...any) {
+	t.Helper()
+	t.Fatalf(format, args...)
+}
+
+// Now makes a check end the test if it fails: Equal(Now(t), len(rows), 3).
+func Now(t T) T { return now{t} }
+
 func label(what []any) string {
 	if len(what) == 0 {
 		return ""
@@ -89,6 +99,14 @@ func Must[R any](r R, err error) func(T) R {
 		t.Helper()
 		NoError(t, err)
 		return r
+	}
+}
+
+// Failed checks that err is not nil.
+func Failed(t T, err error, what ...any) {
+	if err == nil {
+		t.Helper()
+		t.Errorf("%sno error", label(what))
 	}
 }
 

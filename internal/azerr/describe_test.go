@@ -28,9 +28,8 @@ func TestAnErrorOfAnUnknownTypeIsDescribedByItsType(t *testing.T) {
 		assert.Equal(t, sealed.Error(), want)
 		assert.WantError(t, sealed, err, "does not match what it describes")
 	}
-	if Seal(nil) != nil || Seal(ErrNotFound) != ErrNotFound {
-		t.Error("an error that needs no other text was changed")
-	}
+	assert.Equal(assert.Now(t), Seal(nil), nil)
+	assert.Equal(t, Seal(ErrNotFound), ErrNotFound)
 	if got := fmt.Sprintf("%+v", Seal(errors.New("secret"))); got != "secret" {
 		t.Errorf("%%+v prints %q", got)
 	}

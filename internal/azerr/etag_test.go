@@ -2,6 +2,7 @@ package azerr
 
 import (
 	"errors"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"net/http"
 	"strings"
 	"testing"
@@ -49,9 +50,8 @@ func FuzzCheckETag(f *testing.F) {
 		}
 		h := http.Header{"If-Match": {etag}}
 		var text strings.Builder
-		if err := h.Write(&text); err != nil || text.String() != "If-Match: "+etag+"\r\n" {
-			t.Errorf("%q is sent as %q, %v", etag, text.String(), err)
-		}
+		assert.NoError(t, h.Write(&text))
+		assert.Equal(t, text.String(), "If-Match: "+etag+"\r\n")
 		if etag != "*" && strings.Count(etag, `"`) != 2 {
 			t.Errorf("%q names more than one version", etag)
 		}

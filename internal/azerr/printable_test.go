@@ -36,8 +36,7 @@ func FuzzPrintable(f *testing.F) {
 		if !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Errorf("Printable(%q) = %q", text, got)
 		}
-		if azerr.IsPrintable(text) != (got == text) || azerr.Printable(got) != got {
-			t.Errorf("%q is changed differently", text)
-		}
+		assert.Equal(t, azerr.IsPrintable(text), got == text, text)
+		assert.Equal(t, azerr.Printable(got), got, text)
 	})
 }

@@ -3,7 +3,6 @@
 package azurite
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"github.com/azpatterns/azpatterns/internal/assert"
@@ -39,9 +38,8 @@ func TestTheErrorNamesAMissingTool(t *testing.T) {
 		t.Run(missing, func(t *testing.T) {
 			withTools(t, tools)
 			_, err := newSite(t).start(t.Context())
-			if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), missing+" ") {
-				t.Errorf("got %v", err)
-			}
+			assert.WantError(t, err, ErrUnavailable)
+			assert.Contains(t, err.Error(), missing+" ")
 		})
 	}
 }
@@ -50,9 +48,7 @@ func TestTheErrorOfAFailedInstallationContainsTheOutputOfNpm(t *testing.T) {
 	withTools(t, map[string]string{"node": "exit 1", "npm": "mkdir node_modules; echo no route to registry >&2; exit 7"})
 	s := newSite(t)
 	_, err := s.start(t.Context())
-	if !errors.Is(err, ErrUnavailable) {
-		t.Fatalf("got %v", err)
-	}
+	assert.WantError(assert.Now(t), err, ErrUnavailable)
 	for _, want := range []string{"npm", "exit status 7", "no route to registry"} {
 		assert.Contains(t, err.Error(), want, "the error does not contain", err)
 	}
@@ -67,16 +63,13 @@ func TestAFailedInstallationIsNotRepeatedByEveryProcess(t *testing.T) {
 	s := newSite(t)
 	for range 3 {
 		err := s.install(t.Context())
-		if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "no route") {
-			t.Fatalf("got %v", err)
-		}
+		assert.WantError(assert.Now(t), err, ErrUnavailable)
+		assert.Contains(assert.Now(t), err.Error(), "no route")
 	}
 	old := time.Now().Add(-2 * retryAfter)
 	assert.NoError(t, os.Chtimes(s.failureNote(), old, old))
 	s.install(t.Context())
-	if made, err := os.ReadFile(calls); err != nil || string(made) != "call\ncall\n" {
-		t.Errorf("npm ran %d times, %v, want once, and once more after retryAfter", bytes.Count(made, []byte("\n")), err)
-	}
+	assert.Equal(t, string(assert.Must(os.ReadFile(calls))(t)), "call\ncall\n")
 }
 
 func TestWithoutANetworkTheRealNpmFailsWithAHint(t *testing.T) {
@@ -115,9 +108,7 @@ func TestConcurrentProcessesInstallOnce(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if made, err := os.ReadFile(calls); err != nil || string(made) != "call\n" {
-		t.Errorf("npm ran %d times, %v", bytes.Count(made, []byte("\n")), err)
-	}
+	assert.Equal(t, string(assert.Must(os.ReadFile(calls))(t)), "call\n")
 }
 
 func TestWaitingForAnotherInstallationEndsWithTheContext(t *testing.T) {
@@ -134,9 +125,8 @@ func TestWaitingForAnotherInstallationEndsWithTheContext(t *testing.T) {
 func TestAnOldNodeIsUnavailable(t *testing.T) {
 	withTools(t, map[string]string{"node": `echo '{"unusable":"Node.js 12.0.0 is too old"}'`, "npm": "mkdir node_modules"})
 	_, err := newSite(t).start(t.Context())
-	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "12.0.0 is too old") {
-		t.Errorf("got %v", err)
-	}
+	assert.WantError(t, err, ErrUnavailable)
+	assert.Contains(t, err.Error(), "12.0.0 is too old")
 }
 
 func TestTheErrorOfAFailedStartContainsTheOutputOfAzurite(t *testing.T) {
@@ -195,9 +185,8 @@ func TestTheModeDeterminesSkipOrFailure(t *testing.T) {
 		if skip == "" && err == nil {
 			skip, err = skipOrFail(c.mode, c.started)
 		}
-		if (skip != "") != c.skips || (err != nil) != c.fails {
-			t.Errorf("mode %q, start %v: skip %q, error %v", c.mode, c.started, skip, err)
-		}
+		assert.Equal(t, skip != "", c.skips)
+		assert.Equal(t, err != nil, c.fails)
 	}
 }
 

@@ -10,9 +10,8 @@ import (
 func TestInReadsOnlyTheRowsOfTheResult(t *testing.T) {
 	results := assert.Must(Points(t.Context(), 0, 1))(t)
 	or, loop, in := results[0], results[2], results[3]
-	if or.Requests != 36 || or.Scanned != 36*pointOf {
-		t.Errorf("or filters: %+v", or)
-	}
+	assert.Equal(t, or.Requests, 36)
+	assert.Equal(t, or.Scanned, 36*pointOf)
 	if in.Requests != 500 || in.Scanned != 500 || loop.Requests != in.Requests || loop.Scanned != in.Scanned {
 		t.Errorf("In: %+v, by hand: %+v", in, loop)
 	}

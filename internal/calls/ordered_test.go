@@ -20,14 +20,11 @@ func TestResultsAreYieldedInOrder(t *testing.T) {
 			time.Sleep(time.Duration(50-i) * time.Second) // in virtual time; later calls finish first
 			return i, nil
 		}) {
-			if err != nil || got != next {
-				t.Fatalf("got %d, %v; want %d", got, err, next)
-			}
+			assert.NoError(t, err)
+			assert.Equal(assert.Now(t), got, next)
 			next++
 		}
-		if next != 50 {
-			t.Fatalf("%d results, want 50", next)
-		}
+		assert.Equal(assert.Now(t), next, 50, "results, want 50")
 	})
 }
 
@@ -85,8 +82,7 @@ func TestTheFirstErrorEndsTheLoopAndCancelsTheOtherCalls(t *testing.T) {
 		}) {
 			seen, last = append(seen, i), err
 		}
-		if len(seen) != 3 || !errors.Is(last, boom) {
-			t.Errorf("window %d: saw %v, last error %v; want three results, the last with the error", limit, seen, last)
-		}
+		assert.Equal(assert.Now(t), len(seen), 3)
+		assert.WantError(t, last, boom)
 	}
 }

@@ -189,9 +189,8 @@ func TestTheErrorOfAHandlerCanBeFoundAndPrintedInFull(t *testing.T) {
 			must(t, err)
 			ms, err := p.Peek(t.Context(), 1)
 			must(t, err)
-			if len(ms) != 1 || ms[0].Reason != name {
-				t.Errorf("want the reason %s, got %v", name, ms)
-			}
+			assert.Equal(assert.Now(t), len(ms), 1, name)
+			assert.Equal(t, ms[0].Reason, name, name)
 		})
 	}
 }

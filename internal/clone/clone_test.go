@@ -54,9 +54,7 @@ func full() *entity {
 func TestACopyIsEqualAndSharesNothing(t *testing.T) {
 	e := full()
 	c := clone.Of(e).(*entity)
-	if !reflect.DeepEqual(e, c) {
-		t.Fatalf("%+v is not %+v", c, e)
-	}
+	assert.DeepEqual(assert.Now(t), e, c, "is")
 	c.Names[0], c.Numbers[0], c.Bytes[0], c.Raw[0], c.Map["x"][0], c.Pointer.Names[0] = "z", 9, 9, '[', 9, "z"
 	c.Map["y"], c.Any.(map[string]any)["list"].([]any)[0].([]byte)[0] = nil, 9
 	c.List[1], *c.Time = 9, time.Unix(9, 0)
@@ -74,9 +72,8 @@ func TestACopyOfAMapIsAnotherMap(t *testing.T) {
 	m := map[string]any{"Data": []byte{1}}
 	c := *clone.Of(&m).(*map[string]any)
 	c["Data"].([]byte)[0], c["More"] = 9, 1
-	if len(m) != 1 || m["Data"].([]byte)[0] != 1 {
-		t.Errorf("the original was changed: %v", m)
-	}
+	assert.Equal(assert.Now(t), len(m), 1)
+	assert.Equal(t, m["Data"].([]byte)[0], 1)
 }
 
 func TestACopyKeepsNilAndEmptyApart(t *testing.T) {

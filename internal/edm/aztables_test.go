@@ -48,9 +48,8 @@ func roundTrip[T any](t testing.TB, v T, check func(T)) {
 func TestQuotesInKeysAreNotDoubled(t *testing.T) {
 	for _, entity := range []any{&struct{}{}, &aztables.EDMEntity{}, &map[string]any{}} {
 		body, err := appendRow(t, entity, Envelope{PartitionKey: "O'Brien", RowKey: "d'Arc"})
-		if err != nil || body != `{"PartitionKey":"O'Brien","RowKey":"d'Arc"}` {
-			t.Errorf("%T: %s %v", entity, body, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, body, `{"PartitionKey":"O'Brien","RowKey":"d'Arc"}`)
 	}
 }
 
@@ -130,17 +129,14 @@ func TestAnnotatedValuesAreReadAndNullIsAbsent(t *testing.T) {
 	want := map[string]any{"D": math.Inf(1), "W": 3.0, "S": "x", "B": true, "I": int32(5)}
 	properties, _, _, err := decode[map[string]any](t, body)
 	entity, _, _, err2 := decode[aztables.EDMEntity](t, body)
-	if err != nil || err2 != nil {
-		t.Fatal(err, err2)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), err2, nil)
 	for name, v := range want {
-		if properties[name] != v || entity.Properties[name] != v {
-			t.Errorf("%s: %v %v, want %v", name, properties[name], entity.Properties[name], v)
-		}
+		assert.Equal(t, properties[name], v)
+		assert.Equal(t, entity.Properties[name], v)
 	}
-	if len(entity.Properties) != len(want) || len(properties) != len(want)+2 {
-		t.Errorf("%v\n%v", properties, entity.Properties)
-	}
+	assert.Equal(assert.Now(t), len(entity.Properties), len(want))
+	assert.Equal(t, len(properties), len(want)+2)
 }
 
 // aztables: an int64 above 1<<53 is rounded.

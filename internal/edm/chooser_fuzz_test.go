@@ -3,6 +3,7 @@ package edm
 import (
 	"bytes"
 	"fmt"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"testing"
 	"time"
 )
@@ -103,17 +104,13 @@ func FuzzChooser(f *testing.F) {
 		} {
 			buffer := bytes.Clone(body)
 			rows, oneErr := pageOf(one.codec, buffer, one.dst)
-			if (err == nil) != (oneErr == nil) {
-				t.Fatalf("%v, as %s %v: %q", err, one.kind, oneErr, body)
-			}
+			assert.Equal(assert.Now(t), err == nil, oneErr == nil, err, "as", one.kind, oneErr, body)
 			for i := range chosen {
 				c, ok := chosen[i].dst.(*byKind)
 				if err != nil || !ok || fmt.Sprintf("%T", c.value) != one.kind {
 					continue
 				}
-				if got, want := chosen[i].String(), rows[i].String(); got != want {
-					t.Fatalf("row %d: %s, want %s: %q", i, got, want, body)
-				}
+				assert.Equal(assert.Now(t), chosen[i].String(), rows[i].String(), "row", i, body)
 			}
 			var before []string
 			for _, r := range rows {
@@ -127,9 +124,7 @@ func FuzzChooser(f *testing.F) {
 				_ = append(r.unknown.raw, "#########"...) // must not reach the next row
 			}
 			for i, r := range rows {
-				if r.String() != before[i] {
-					t.Fatalf("row %d was %s and is %s: %q", i, before[i], r, body)
-				}
+				assert.Equal(assert.Now(t), r.String(), before[i], "row", i, "was", "and is", r, body)
 			}
 		}
 	})

@@ -46,9 +46,7 @@ func benchPage(tb testing.TB) []byte {
 		fmt.Fprintf(&b, `"Title":"Account manager, Western Europe","Level":%d,"Badge@odata.type":"Edm.Int64","Badge":"%d","Salary":%d.25,"Rating":4.5,"Active":true,`, i%10, 9007199254740000+int64(i), 50000+i)
 		fmt.Fprintf(&b, `"Hired@odata.type":"Edm.DateTime","Hired":"2012-09-01T00:00:00Z","Device@odata.type":"Edm.Guid","Device":"c9da6455-213d-42c9-9a79-%012x",`, i)
 		b.WriteString(`"Photo@odata.type":"Edm.Binary","Photo":"AAECAwQFBgcICQ=="}`)
-		if n := b.Len() - at; n != 669 {
-			tb.Fatalf("row %d has %d bytes, not 669", i, n)
-		}
+		assert.Equal(assert.Now(tb), b.Len()-at, 669, "row", i, "has", "bytes, not 669")
 	}
 	b.WriteString(`]}`)
 	return b.Bytes()
@@ -73,9 +71,8 @@ func BenchmarkDecodePage(b *testing.B) {
 				it := &items[len(items)-1]
 				return &it.value, &it.meta, nil
 			})
-			if err != nil || len(items) != 1000 {
-				b.Fatal(err)
-			}
+			assert.NoError(b, err)
+			assert.Equal(assert.Now(b), len(items), 1000)
 		}
 		perRow(b)
 	})
@@ -154,9 +151,8 @@ func BenchmarkDecodePage(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			var out struct{ Value []row }
-			if err := json.Unmarshal(page, &out); err != nil || len(out.Value) != 1000 {
-				b.Fatal(err)
-			}
+			assert.NoError(b, json.Unmarshal(page, &out))
+			assert.Equal(assert.Now(b), len(out.Value), 1000)
 		}
 		perRow(b)
 	})

@@ -1,6 +1,7 @@
 package edm
 
 import (
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"testing"
 )
 
@@ -25,16 +26,10 @@ func TestEqualContentComparesValuesAndTypes(t *testing.T) {
 		{`{"azp_stamp":"1"}`, `{"azp_stamp":"2"}`, false}, {`{"azp_stamp":"1"}`, `{}`, false}, {`{"azp_x":"1"}`, `{"azp_x":"2"}`, false}, {`{"azp_x":"1"}`, `{"azp_x":"1"}`, true},
 	} {
 		for range 2 {
-			if got, err := EqualContent([]byte(c.a), []byte(c.b)); err != nil || got != c.want {
-				t.Errorf("%s and %s: %v %v", c.a, c.b, got, err)
-			}
+			assert.Equal(t, assert.Must(EqualContent([]byte(c.a), []byte(c.b)))(t), c.want)
 			c.a, c.b = c.b, c.a
 		}
 	}
-	if _, err := EqualContent([]byte(`{}`), []byte(`{`)); err == nil {
-		t.Error("no error for half a body")
-	}
-	if _, err := EqualContent([]byte(`{`), []byte(`{}`)); err == nil {
-		t.Error("no error for half a body")
-	}
+	assert.Failed(t, assert.ErrorOf(EqualContent([]byte(`{}`), []byte(`{`))), "no error for half a body")
+	assert.Failed(t, assert.ErrorOf(EqualContent([]byte(`{`), []byte(`{}`))), "no error for half a body")
 }

@@ -229,9 +229,7 @@ func TestDecodeAcceptsMembersInAnyOrderSpacingAndSpelling(t *testing.T) {
 			t.Fatalf("%s: %+v %+v %q", b.String(), got, m, unknown.raw)
 		}
 	})
-	if n != 720 {
-		t.Fatalf("%d orders", n)
-	}
+	assert.Equal(assert.Now(t), n, 720, "orders")
 }
 
 func permute(n int, yield func([]int)) {
@@ -447,9 +445,8 @@ func TestDecodeFollowsRowsOfChangingShape(t *testing.T) {
 			got = append(got, row{})
 			return &got[len(got)-1], nil, nil
 		})
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Fatalf("%v\n got %v\nwant %v", err, got, want)
-		}
+		assert.NoError(t, err)
+		assert.DeepEqual(assert.Now(t), got, want)
 	}
 }
 

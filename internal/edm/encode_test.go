@@ -169,9 +169,8 @@ func TestGoldenRows(t *testing.T) {
 	} {
 		got, err := appendRow(t, c.entity, Envelope{PartitionKey: "O'Brien", RowKey: "", Stamp: "s"})
 		want := `{"PartitionKey":"O'Brien","RowKey":"",` + c.want + `,"azp_stamp":"s"}`
-		if err != nil || got != want {
-			t.Errorf("%s: %v\n got %s\nwant %s", c.name, err, got, want)
-		}
+		assert.NoError(t, err, c.name)
+		assert.Equal(t, got, want, c.name)
 		if err == nil && !json.Valid([]byte(got)) {
 			t.Errorf("%s: not JSON: %s", c.name, got)
 		}
@@ -329,18 +328,16 @@ func TestSizeIsThatOfThePublishedFormula(t *testing.T) {
 		B   bool
 	}](t)
 	body, size, err := c.appendSized(nil, &entity, Envelope{PartitionKey: "pk", RowKey: "r😀"})
-	if err != nil || size != want {
-		t.Fatalf("%+v %v, want %+v", size, err, want)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), size, want)
 	// The same as unknown properties.
 	none := codecOf[struct{}](t)
 	var v struct{}
 	var unknown Unknown
 	assert.NoError(t, none.DecodeEntity(body, &v, nil, &unknown))
 	_, size, err = none.appendSized(nil, &v, Envelope{PartitionKey: "pk", RowKey: "r😀", Unknown: &unknown})
-	if err != nil || size != want {
-		t.Fatalf("unknown properties: %+v %v, want %+v", size, err, want)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), size, want)
 	// At the limit: 1 MiB is accepted, more is not.
 	big := map[string]any{}
 	left := maxEntityBytes - 4 - 2*2
@@ -354,9 +351,8 @@ func TestSizeIsThatOfThePublishedFormula(t *testing.T) {
 	}
 	m := codecOf[map[string]any](t)
 	_, size, err = m.appendSized(nil, &big, Envelope{PartitionKey: "p", RowKey: "r"})
-	if err != nil || size.Bytes != maxEntityBytes {
-		t.Fatalf("%+v %v", size, err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), size.Bytes, maxEntityBytes)
 	big["P000"] = make([]byte, len(big["P000"].([]byte)))
 	if _, err = m.Append(nil, &big, Envelope{PartitionKey: "p", RowKey: "rr"}); !errors.Is(err, azerr.ErrTooLarge) {
 		t.Fatalf("1 MiB and two bytes: %v", err)

@@ -144,9 +144,7 @@ func TestValuesAreTheSameIfAndOnlyIfTheirNormalFormsAreEqual(t *testing.T) {
 		name := rapid.SampledFrom(names).Draw(t, "name")
 		a, b := spellings(t, name), spellings(t, name)
 		x, y := c.Normal(name, a.value), c.Normal(name, b.value)
-		if same := equalValue(x, y); same != (a.class == b.class) {
-			t.Fatalf("%s: %#v and %#v have the normal forms %#v and %#v", name, a.value, b.value, x, y)
-		}
+		assert.Equal(assert.Now(t), equalValue(x, y), a.class == b.class, name, a.value, "and", b.value, "have the normal forms", x, "and", y)
 		if c.Same(name, a.value, b.value) != c.Same(name, b.value, a.value) || !c.Same(name, a.value, a.value) {
 			t.Fatalf("%s: not symmetric or not reflexive: %#v, %#v", name, a.value, b.value)
 		}

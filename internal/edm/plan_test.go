@@ -158,9 +158,7 @@ func TestCodecForNamesTheFieldThatCannotBeStored(t *testing.T) {
 		assert.Equal(t, assert.ErrorOf(CodecFor(c.typ)), err, c.typ, "another error the second time")
 	}
 	for _, typ := range []reflect.Type{nil, reflect.TypeFor[int](), reflect.TypeFor[*base](), reflect.TypeFor[[]base](), reflect.TypeFor[map[string]string](), reflect.TypeFor[any]()} {
-		if _, err := CodecFor(typ); err == nil {
-			t.Errorf("%v has a codec", typ)
-		}
+		assert.Failed(t, assert.ErrorOf(CodecFor(typ)), typ, "has a codec")
 	}
 }
 
@@ -238,9 +236,8 @@ func TestNilPointersToEmbeddedStructsAreAllocatedWhenNeeded(t *testing.T) {
 		Name string
 	}
 	got, _, _, err := decode[Outer](t, `{"Name":"n"}`)
-	if err != nil || got.Deep != nil {
-		t.Errorf("%+v %v", got, err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(t, got.Deep, nil)
 	if body, err := appendRow(t, &got, Envelope{}); err != nil || strings.Contains(body, "Note") {
 		t.Errorf("%s %v", body, err)
 	}
@@ -267,13 +264,11 @@ func TestAFieldTaggedBlobIsAPropertyOmittedWhenZero(t *testing.T) {
 		`{"PartitionKey":"p","RowKey":"r","Photo@odata.type":"Edm.Binary","Photo":"","Text":"n","Tags":"{\"X\":1,\"Y\":2}","List":"[]"}`: full,
 	} {
 		body, err := c.Append(nil, &e, Envelope{PartitionKey: "p", RowKey: "r"})
-		if err != nil || string(body) != want {
-			t.Errorf("%s %v, want %s", body, err, want)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, string(body), want)
 		var got entity
-		if err := c.DecodeEntity(body, &got, &Meta{}, nil); err != nil || !reflect.DeepEqual(got, e) {
-			t.Errorf("%+v %v, want %+v", got, err, e)
-		}
+		assert.NoError(t, c.DecodeEntity(body, &got, &Meta{}, nil))
+		assert.DeepEqual(t, got, e)
 	}
 	for i, want := range []Field{
 		{Name: "Photo", EDM: Binary, Index: []int{0}, Blob: true},
@@ -316,9 +311,8 @@ func inlineEqual[T any](t *testing.T, body string) {
 		var m Meta
 		assert.NoError(t, codec.DecodeEntity([]byte(body), v, &m, &Unknown{}))
 	}
-	if !reflect.DeepEqual(within.Copy, own) || within.View != "email" {
-		t.Errorf("got %+v, want %+v", within, own)
-	}
+	assert.DeepEqual(t, within.Copy, own)
+	assert.Equal(t, within.View, "email")
 }
 
 func TestPropertiesOfTheLibraryDoNotCountAgainstTheFieldsOfAType(t *testing.T) {

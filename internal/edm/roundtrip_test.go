@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"net/netip"
-	"reflect"
 	"testing"
 	"time"
 
@@ -71,9 +70,7 @@ func TestEveryTypeRoundTrips(t *testing.T) {
 			if m.PartitionKey != e.PartitionKey || m.RowKey != e.RowKey || m.Stamp != e.Stamp {
 				r.Fatalf("%+v of %+v", m, e)
 			}
-			if !reflect.DeepEqual(in, out) {
-				r.Fatalf("\n in %+v\nout %+v\n%s", in, out, b)
-			}
+			assert.DeepEqual(assert.Now(r), in, out, "in", "out", b)
 		}
 		// Through a map, whose types come from annotations only.
 		properties, _, _, err := decode[map[string]any](t, body)

@@ -66,9 +66,7 @@ func compareScan(t *testing.T, text []byte) {
 	t.Helper()
 	tok, err := scanAll(text)
 	// Outside strings, encoding/json refuses what is not ASCII itself.
-	if want := json.Valid(text) && utf8.Valid(text); want != (err == nil) {
-		t.Fatalf("scanner: %v, encoding/json and UTF-8: valid=%v: %.200q", err, want, text)
-	}
+	assert.Equal(assert.Now(t), json.Valid(text) && utf8.Valid(text), err == nil, "scanner", err, "encoding/json and UTF-8: valid=", text)
 	if err != nil {
 		if err.Offset < 0 || err.Offset > len(text) {
 			t.Fatalf("offset %d outside a text of %d bytes", err.Offset, len(text))
@@ -102,9 +100,7 @@ func compareString(t *testing.T, text, raw []byte) {
 		}
 		return
 	}
-	if string(got) != want {
-		t.Fatalf("%q is %q, want %q", text, got, want)
-	}
+	assert.Equal(assert.Now(t), string(got), want, text, "is", got)
 }
 
 func compareNumber(t *testing.T, tok token, raw []byte) {

@@ -46,9 +46,7 @@ func splitAndJoin(t testing.TB, v map[string]any, rows int) map[string]any {
 	var got map[string]any
 	var unknown Unknown
 	assert.NoError(t, codec.Join(&g, JoinSpec{Use: use, Splits: s.Splits}, &got, &unknown))
-	if len(unknown.raw) > 0 {
-		t.Fatal("a property was not stored in the map")
-	}
+	assert.Equal(assert.Now(t), len(unknown.raw), 0, "a property was not stored in the map")
 	delete(got, partitionKeyName)
 	delete(got, rowKeyName)
 	return got
@@ -92,9 +90,8 @@ func TestPiecesEndBetweenCharacters(t *testing.T) {
 			got += piece
 			pieces++
 		}
-		if got != whole || pieces != 2 {
-			t.Errorf("%d pieces, not joined correctly", pieces)
-		}
+		assert.Equal(t, got, whole)
+		assert.Equal(t, pieces, 2)
 	}
 }
 
@@ -131,9 +128,7 @@ func TestJoinRefusesIncompleteEntities(t *testing.T) {
 			use = append(use, i)
 		}
 		var got map[string]any
-		if err := codec.Join(&g, JoinSpec{Use: use, Splits: c.splits}, &got, nil); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		assert.Failed(t, codec.Join(&g, JoinSpec{Use: use, Splits: c.splits}, &got, nil), name, "no error")
 	}
 	var p *types.PropertyError
 	var g StoredRows
@@ -166,9 +161,8 @@ func FuzzAddPage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, page []byte) {
 		var g StoredRows
 		if err := g.AddPage(page); err != nil {
-			if len(g.Rows) != 0 || len(g.data) != 0 {
-				t.Error("rows remain after an error")
-			}
+			assert.Equal(assert.Now(t), len(g.Rows), 0)
+			assert.Equal(t, len(g.data), 0)
 			return
 		}
 		for i := range g.Rows {

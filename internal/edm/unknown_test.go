@@ -33,9 +33,7 @@ func TestUnknownPropertiesSurviveReadAndWrite(t *testing.T) {
 	type named struct{ Name string }
 	v, m, unknown, err := decode[named](t, fullRow)
 	assert.NoError(t, err)
-	if want := []string{"S", "B", "I", "F", "W", "D", "L", "T", "G", "Y", "azp_other"}; !slices.Equal(names(&unknown), want) {
-		t.Fatalf("got %q, want %q", names(&unknown), want)
-	}
+	assert.EqualSlices(assert.Now(t), names(&unknown), []string{"S", "B", "I", "F", "W", "D", "L", "T", "G", "Y", "azp_other"})
 	v.Name = "changed"
 	body := assert.Must(appendRow(t, &v, Envelope{PartitionKey: m.PartitionKey, RowKey: m.RowKey, Unknown: &unknown, Stamp: m.Stamp}))(t)
 	want := strings.Replace(fullRow, `"Name":"n"`, `"Name":"changed"`, 1)
@@ -44,9 +42,8 @@ func TestUnknownPropertiesSurviveReadAndWrite(t *testing.T) {
 			t.Errorf("%v %v\n%s\n%s", same, err, want, b)
 		}
 	}
-	if !strings.Contains(body, `"S":"a\"\u00e9"`) || !strings.Contains(body, `"W@odata.type":"Edm.Double","W":3.0`) {
-		t.Errorf("not as it was read: %s", body)
-	}
+	assert.Contains(t, body, `"S":"a\"\u00e9"`)
+	assert.Contains(t, body, `"W@odata.type":"Edm.Double","W":3.0`)
 }
 
 // TestUnknownPropertiesDoNotHideFields writes the unknown properties of one type with another
@@ -70,9 +67,8 @@ func TestUnknownPropertiesCountAgainstTheLimits(t *testing.T) {
 		fmt.Fprintf(&b, `,"P%03d":%d`, i, i)
 	}
 	_, _, unknown, err := decode[struct{}](t, "{"+b.String()[1:]+"}")
-	if err != nil || len(names(&unknown)) != 252 {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), len(names(&unknown)), 252)
 	assert.Equal(t, assert.ErrorOf(appendRow(t, &struct{}{}, Envelope{Unknown: &unknown})), nil)
 	assert.WantError(t, assert.ErrorOf(appendRow(t, &struct{ Name string }{"x"}, Envelope{Unknown: &unknown})), azerr.ErrTooLarge, "253 properties")
 	_, _, unknown, err = decode[struct{}](t, `{"S":"`+strings.Repeat(`\u0041`, 32769)+`"}`)
@@ -131,9 +127,8 @@ func TestADecoderDropsNamesAboveItsLimit(t *testing.T) {
 			rows, rests = append(rows, &struct{ Name string }{}), append(rests, new(Unknown))
 			return rows[len(rows)-1], nil, rests[len(rests)-1]
 		}, nil, true)
-		if err != nil || len(rows) != rowCount {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(assert.Now(t), len(rows), rowCount)
 		for i, unknown := range rests {
 			got := names(unknown)
 			if rows[i].Name != fmt.Sprint(i) || len(got) < 50 || got[49] != fmt.Sprintf("P%d_49", i) || unknown.IsZero() {

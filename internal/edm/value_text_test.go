@@ -76,9 +76,7 @@ func compareDateTime(t rapid.TB, text string) {
 	if !ok && lateOffset.MatchString(text) {
 		return // time.Parse takes these, RFC 3339 does not
 	}
-	if ok != (err == nil) {
-		t.Fatalf("%q: ok %v, time.Parse: %v", text, ok, err)
-	}
+	assert.Equal(assert.Now(t), ok, err == nil, text, "ok", "time.Parse", err)
 	if ok && (!got.Equal(want) || got.Location() != time.UTC) {
 		t.Fatalf("%q is %v, want %v", text, got, want)
 	}
@@ -88,9 +86,7 @@ func TestGUIDTextIsThatOfUUID(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := uuid.UUID(rapid.SliceOfN(rapid.Byte(), 16, 16).Draw(t, "guid"))
 		text := string(appendGUID(nil, (*[16]byte)(&g)))
-		if text != g.String() {
-			t.Fatalf("%q, want %q", text, g)
-		}
+		assert.Equal(assert.Now(t), text, g.String(), "want", g)
 		var back [16]byte
 		if !parseGUID(&back, []byte(strings.ToUpper(text))) || back != g {
 			t.Fatalf("%q is %x", text, back)

@@ -35,9 +35,8 @@ func TestAPageLongerThanTheLimitIsReadInParts(t *testing.T) {
 			table := harness.NewTable[bulky](t, limited(t, acct, name, accelerate), nil)
 			acct.ResetLog()
 			rows := assert.All(t, table.Query(t.Context(), query.PartitionKey.Eq("a"), nil))
-			if len(rows) != 70 || len(rows[69].Value.F) != len(part) {
-				t.Errorf("%d rows", len(rows))
-			}
+			assert.Equal(assert.Now(t), len(rows), 70)
+			assert.Equal(t, len(rows[69].Value.F), len(part))
 			// Pages of 1000 and 62 rows are too long, pages of 3 are not; the last rows fit a page of 62.
 			if n := acct.Log().Count("Table.Query"); n < 4 || n > 70 {
 				t.Errorf("%d requests", n)

@@ -85,9 +85,8 @@ func TestScanDoesNotDivideSegmentsOnCosmosDB(t *testing.T) {
 			got[item.Key]++
 		}
 	}
-	if len(got) != len(ks) || sum(got) != len(ks) {
-		t.Errorf("%d rows, want %d", sum(got), len(ks))
-	}
+	assert.Equal(assert.Now(t), len(got), len(ks))
+	assert.Equal(t, sum(got), len(ks))
 	if n := acct.Log().Count("Table.Query"); n != 20 && n != 21 {
 		t.Errorf("%d requests for 20 pages", n)
 	}

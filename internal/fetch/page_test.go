@@ -71,9 +71,7 @@ func TestPagesTogetherAreTheRowsOfTheFilter(t *testing.T) {
 		}
 		isTouched := func(k keys.Key) bool { return touched[k] }
 		got = slices.DeleteFunc(got, isTouched)
-		if want := slices.DeleteFunc(matching(things, f), isTouched); !slices.Equal(got, want) {
-			rt.Fatalf("%v\nreturns %q\nwant %q\nrequests\n%v", f, got, want, acct.Log())
-		}
+		assert.EqualSlices(assert.Now(rt), got, slices.DeleteFunc(matching(things, f), isTouched), f, "returns", "requests", acct.Log())
 	})
 }
 

@@ -234,9 +234,8 @@ func TestReadOptionsMayBeMaxInt(t *testing.T) {
 			assert.Equal(t, len(got), want, limit, "rows at most")
 		}
 		page, err := table.Page(t.Context(), query.PartitionKey.Eq("p"), "", &patterns.QueryOptions{Limit: math.MaxInt, Parallel: math.MaxInt})
-		if err != nil || len(page.Items) != 10 {
-			t.Errorf("a page of %d rows, %v", len(page.Items), err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, len(page.Items), 10)
 		rows := 0
 		for page, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 1, Parallel: math.MaxInt}) {
 			assert.NoError(t, err)

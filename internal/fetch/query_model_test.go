@@ -202,8 +202,6 @@ func TestQueryReturnsTheRowsOfTheFilterInOrder(t *testing.T) {
 			assert.NoError(rt, err)
 			got = append(got, item.Key)
 		}
-		if !slices.Equal(got, want) {
-			rt.Fatalf("%v\nreturns %q\nwant %q\nrequests\n%v", f, got, want, acct.Log())
-		}
+		assert.EqualSlices(assert.Now(rt), got, want, f, "returns", "requests", acct.Log())
 	})
 }

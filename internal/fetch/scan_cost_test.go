@@ -134,9 +134,7 @@ func BenchmarkScan(b *testing.B) {
 			assert.NoError(b, err)
 			rows += len(page.Items)
 		}
-		if rows != len(ks) {
-			b.Fatalf("%d rows, want %d", rows, len(ks))
-		}
+		assert.Equal(assert.Now(b), rows, len(ks), "rows")
 		return time.Since(began), len(acct.Log())
 	}
 	var one, many time.Duration

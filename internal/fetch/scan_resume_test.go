@@ -67,9 +67,8 @@ func TestAScanThatFailedResumes(t *testing.T) {
 	if _, _, err = scanAll(scan, page.Cursor, 0, add); err != nil {
 		t.Fatal(err)
 	}
-	if len(got) != len(ks) || sum(got) != len(ks) {
-		t.Errorf("%d rows, %d different, want %d", sum(got), len(got), len(ks))
-	}
+	assert.Equal(assert.Now(t), len(got), len(ks))
+	assert.Equal(t, sum(got), len(ks))
 }
 
 func TestAScanResumedAfterEmptyPagesReturnsTheRowWithEmptyKeysOnce(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,16 +28,13 @@ func TestEachBackendServesTablesQueuesAndContainers(t *testing.T) {
 		queue := b.Queue(t)
 		assert.NoError(t, assert.ErrorOf(queue.EnqueueMessage(t.Context(), "hello", nil)))
 		got := assert.Must(queue.DequeueMessage(t.Context(), nil))(t)
-		if len(got.Messages) != 1 || *got.Messages[0].MessageText != "hello" {
-			t.Errorf("got %d messages", len(got.Messages))
-		}
+		assert.Equal(assert.Now(t), len(got.Messages), 1)
+		assert.Equal(t, *got.Messages[0].MessageText, "hello")
 
 		blob := b.Container(t).NewBlockBlobClient("a/b")
 		assert.NoError(t, assert.ErrorOf(blob.UploadBuffer(t.Context(), []byte("hello"), nil)))
 		text := make([]byte, 5)
-		if n, err := blob.DownloadBuffer(t.Context(), text, nil); err != nil || string(text[:n]) != "hello" {
-			t.Errorf("got %q, %v", text, err)
-		}
+		assert.Equal(t, string(text[:assert.Must(blob.DownloadBuffer(t.Context(), text, nil))(t)]), "hello", text)
 	})
 }
 
@@ -46,15 +42,12 @@ func TestFaultsAndLogIgnoreTheHarnessesOwnRequests(t *testing.T) {
 	Run(t, func(t *testing.T, b *Backend) {
 		b.Fault(storagetest.On("*").Nth(1).Status(http.StatusServiceUnavailable, "ServerBusy"))
 		table := b.Table(t)
-		if n := len(b.Requests()); n != 0 {
-			t.Fatalf("the set-up was logged: %v", b.Requests())
-		}
+		assert.Equal(assert.Now(t), len(b.Requests()), 0, "the set-up was logged", b.Requests())
 		assert.NoError(t, assert.ErrorOf(table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil)))
 		want := []string{"Table.Insert", "Table.Insert"}
 		log := b.Requests()
-		if !slices.Equal(log.Ops(), want) || log[0].Status != http.StatusServiceUnavailable {
-			t.Errorf("got %v", log)
-		}
+		assert.EqualSlices(t, log.Ops(), want)
+		assert.Equal(t, log[0].Status, http.StatusServiceUnavailable)
 		b.ResetRequests()
 		b.ClearFaults()
 		assert.Equal(t, len(b.Requests()), 0, "requests after the reset")
@@ -143,9 +136,8 @@ func TestTheOutboxQueueDeliversAMessageAgainUntilItIsDeleted(t *testing.T) {
 		if ok, _ := q.WorkOne(ctx, fails, time.Hour); ok || attempts != 1 {
 			t.Error("the message is visible while a worker has it")
 		}
-		if err := q.Delete(ctx, first); err != nil || q.Len() != 1 {
-			t.Errorf("an invalid receipt: %v, %d messages", err, q.Len())
-		}
+		assert.NoError(t, q.Delete(ctx, first))
+		assert.Equal(t, q.Len(), 1)
 		time.Sleep(time.Hour)
 		if ok, err := q.WorkOne(ctx, handlerFunc(func() (time.Duration, error) { return time.Hour, nil }), time.Minute); !ok || err != nil || q.Len() != 1 {
 			t.Errorf("got %v, %v, %d messages", ok, err, q.Len())

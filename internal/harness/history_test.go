@@ -13,6 +13,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -173,9 +174,7 @@ func TestASeedRepeatsTheFaultsOfASchedule(t *testing.T) {
 	first, other, seen := fates(1), fates(2), map[Delivery]bool{}
 	differ := false
 	for i, again := range fates(1) {
-		if again != first[i] {
-			t.Fatalf("request %d: %+v, then %+v", i, first[i], again)
-		}
+		assert.Equal(assert.Now(t), again, first[i], "request", i, "then")
 		differ = differ || other[i] != first[i]
 		seen[again.What] = true
 	}

@@ -11,13 +11,10 @@ import (
 func TestKeptSeedsAreThoseOfTheirSubtest(t *testing.T) {
 	text := "# what failed\n\nTestX/all_views 12 a lost reply\nTestY/all_views 13\nTestX/all_views 7\n"
 	seeds, err := parseSeeds(text, "TestX/all_views")
-	if err != nil || !slices.Equal(seeds, []uint64{12, 7}) {
-		t.Errorf("got %v, %v", seeds, err)
-	}
+	assert.NoError(t, err)
+	assert.EqualSlices(t, seeds, []uint64{12, 7})
 	for _, bad := range []string{"TestX/all_views", "TestX/all_views twelve"} {
-		if _, err := parseSeeds(bad, "TestX/all_views"); err == nil {
-			t.Errorf("no error for %q", bad)
-		}
+		assert.Failed(t, assert.ErrorOf(parseSeeds(bad, "TestX/all_views")), "no error for", bad)
 	}
 }
 
@@ -27,9 +24,8 @@ func TestASeedOfTheRunRepeatsItsSchedules(t *testing.T) {
 	seeds := func(run uint64, name string) []uint64 {
 		runSeed = func() uint64 { return run }
 		all, err := seedsOf(name, 3)
-		if err != nil || len(all) != 3 {
-			t.Fatalf("got %v, %v", all, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(assert.Now(t), len(all), 3)
 		return all
 	}
 	first := seeds(1, "TestX/plain")
@@ -54,7 +50,6 @@ func TestARunRepeatsKeptSeeds(t *testing.T) {
 			seen = append(seen, s.Seed)
 		})
 	})
-	if len(seen) != 3 || seen[0] != 4711 {
-		t.Errorf("got the seeds %v, want the kept one and two others", seen)
-	}
+	assert.Equal(assert.Now(t), len(seen), 3)
+	assert.Equal(t, seen[0], 4711)
 }

@@ -95,9 +95,7 @@ func TestNobodyWaits() {}
 		`keys/fixture.go:18: "TestNobodyWaits"`,
 	}
 	found := proofread("keys/fixture.go", []byte(fixture))
-	if len(found) != len(want) {
-		t.Errorf("found %d, want %d:\n%s", len(found), len(want), strings.Join(found, "\n"))
-	}
+	assert.Equal(t, len(found), len(want), "found", strings.Join(found, "\n"))
 	for i := range min(len(found), len(want)) {
 		if !strings.HasPrefix(found[i], want[i]+": write ") {
 			t.Errorf("found %s, want %s", found[i], want[i])

@@ -100,9 +100,7 @@ func TestMembersStayWithTheirElement(t *testing.T) {
 			}
 		}
 		for i, e := range got {
-			if e.element != list[i] {
-				t.Fatalf("seed %d: element %d is %+v, want %+v", seed, i, e.element, list[i])
-			}
+			assert.Equal(assert.Now(t), e.element, list[i], "seed", seed, "element", i, "is")
 			own := fmt.Sprint("secret", e.ID)
 			unchanged := slices.Contains(before, e.element)
 			inPlace := edits == 1 && changed == 1 && e.ID <= len(before)
@@ -135,8 +133,7 @@ func TestAFlagThatIsSetInAllElements(t *testing.T) {
 		t.Fatal(ok, err)
 	}
 	for i, e := range got {
-		if e.element != now[i] || e.Secret != fmt.Sprint("secret", e.ID) {
-			t.Fatalf("element %d is %+v", i, e)
-		}
+		assert.Equal(assert.Now(t), e.element, now[i], i)
+		assert.Equal(assert.Now(t), e.Secret, fmt.Sprint("secret", e.ID), i)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/jsonmerge"
 )
 
@@ -25,9 +26,7 @@ func FuzzMerge(f *testing.F) {
 	f.Fuzz(func(t *testing.T, stored, before, now string) {
 		valid := json.Valid([]byte(stored)) && json.Valid([]byte(before)) && json.Valid([]byte(now))
 		merged, ok := jsonmerge.Merge(stored, before, now)
-		if ok != valid {
-			t.Fatalf("ok is %v, want %v", ok, valid)
-		}
+		assert.Equal(assert.Now(t), ok, valid, "ok is")
 		if !ok {
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/jsonmerge"
 )
 
@@ -83,9 +84,8 @@ func TestOnlyUnknownMembersRemain(t *testing.T) {
 		{`[1]`, `[1]`, `null`, ``},
 	} {
 		got, ok := jsonmerge.Rest(c.stored, c.before, c.now)
-		if ok != (c.want != "") || got != c.want {
-			t.Errorf("%s with %s -> %s: %s %v, want %s", c.stored, c.before, c.now, got, ok, c.want)
-		}
+		assert.Equal(t, ok, c.want != "")
+		assert.Equal(t, got, c.want)
 	}
 	if _, ok := jsonmerge.Rest(`{`, `{}`, `{}`); ok {
 		t.Error("a text that is not JSON has members")

@@ -71,9 +71,8 @@ func TestABatchWithCopiesInThePartitionIsOneTransaction(t *testing.T) {
 		four := &hire{Dept: "Sales", ID: "4", Email: zero.Value.Email}
 		items, err := s.Batch().Insert(four).DeleteItem(zero).Commit(ctx)
 		check(1, err)
-		if items[1] != (patterns.Item[hire]{Key: zero.Key}) || items[0].Value != *four {
-			t.Errorf("the result is %+v", items)
-		}
+		assert.Equal(t, items[1], patterns.Item[hire]{Key: zero.Key})
+		assert.Equal(t, items[0].Value, *four)
 		ring := s.Batch()
 		for i, h := range []*hire{people(2)[1], people(3)[2], four} {
 			ring.Update(h.key(), func(h *hire) error { h.Email = []string{"e2", "e1", "e0"}[i]; return nil })
@@ -136,9 +135,8 @@ func TestABatchWithRemoteRowsPutsOneMessage(t *testing.T) {
 			t.Helper()
 			assert.NoError(t, err)
 			assert.NoError(t, verify(ctx, s.client, s.other, everyView, nil))
-			if puts != 1 || s.queue.Len() != 0 {
-				t.Errorf("%d messages were put, %d remain", puts, s.queue.Len())
-			}
+			assert.Equal(t, puts, 1)
+			assert.Equal(t, s.queue.Len(), 0)
 			puts = 0
 		}
 		check(insertAll(ctx, counted, people(3)))

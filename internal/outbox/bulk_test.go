@@ -64,9 +64,8 @@ func TestBulkKeepsEveryViewUpToDate(t *testing.T) {
 		ops = append(ops, patterns.UpdateEntity(hires[2].key(), func(h *hire) error { h.Badge, h.Last = "b1", "Smith"; return nil }))
 		ops = append(ops, patterns.PutEntity(&hire{Dept: "Sales", ID: "4", Name: "Zoe", Head: true}))
 		report := assert.Must(s.Bulk(ctx, slices.Values(ops), nil))(t)
-		if report.Applied != len(ops) || s.queue.Len() != 0 {
-			t.Errorf("report %+v, %d messages", report, s.queue.Len())
-		}
+		assert.Equal(t, report.Applied, len(ops))
+		assert.Equal(t, s.queue.Len(), 0)
 		assert.NoError(t, verify(ctx, s.client, s.other, everyView, nil))
 	})
 }
@@ -105,9 +104,8 @@ func TestBulkReportsTheEntityThatFails(t *testing.T) {
 			t.Errorf("%v, report %+v", err, report)
 		}
 		for _, f := range report.Failures {
-			if !errors.Is(f.Err, want[f.Index]) || fmt.Sprint(f.Op) != fmt.Sprint(ops[f.Index]) {
-				t.Errorf("operation %d (%v): got %v, want %v", f.Index, f.Op, f.Err, want[f.Index])
-			}
+			assert.WantError(t, f.Err, want[f.Index])
+			assert.Equal(t, fmt.Sprint(f.Op), fmt.Sprint(ops[f.Index]))
 		}
 		assert.NoError(t, verify(ctx, s.client, s.other, everyView, nil))
 		assert.Equal(t, s.queue.Len(), 0, "messages remain")

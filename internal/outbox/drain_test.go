@@ -66,9 +66,8 @@ func TestTheExpiryOfARecordBeginsWhenTheOperationIsDone(t *testing.T) {
 					left++
 				}
 			}
-			if retryAfter.Round(10*time.Second) != want || left != 1 {
-				t.Errorf("retry after %v, want %v; %d records in state done", retryAfter, want, left)
-			}
+			assert.Equal(t, retryAfter.Round(10*time.Second), want)
+			assert.Equal(t, left, 1)
 			time.Sleep(testExpiry - time.Minute)
 		}
 	})

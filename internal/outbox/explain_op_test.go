@@ -149,9 +149,7 @@ func TestExplainWithoutTheStoredVersion(t *testing.T) {
 				plan := assert.Must(s.Explain(c.op(item, now)))(t)
 				queue.requests.Store(0)
 				assert.NoError(t, c.do(t.Context(), s, item, now))
-				if requests := len(b.Requests()) + int(queue.requests.Load()); requests != plan.Requests {
-					t.Errorf("%s with %v: %d requests\n%v\n%v", name, view, requests, plan, b.Requests())
-				}
+				assert.Equal(t, len(b.Requests())+int(queue.requests.Load()), plan.Requests, name, "with", view, "requests", plan, b.Requests())
 			}
 			s, _, item := storedHire(t, b, []string{view}, false)
 			assert.WantError(t, assert.ErrorOf(s.Explain(updateOf(item, now))), patterns.ErrNil)
@@ -164,8 +162,7 @@ func TestExplainWithoutTheStoredVersion(t *testing.T) {
 func storedHire(t *testing.T, b *harness.Backend, views []string, missing bool) (*hireStore, *countingQueue, patterns.Item[hire]) {
 	t.Helper()
 	queue := &countingQueue{}
-	s, err := newHires(b.Table(t), patterns.StoreOptions[hire]{Views: someViews(b.Table(t), views), Outbox: queue})
-	assert.NoError(t, err)
+	s := assert.Must(newHires(b.Table(t), patterns.StoreOptions[hire]{Views: someViews(b.Table(t), views), Outbox: queue}))(t)
 	for _, last := range []string{"Jones", "Smith"} {
 		assert.NoError(t, assert.ErrorOf(s.Insert(t.Context(), &hire{Dept: "Sales", ID: "other" + last, Last: last})))
 	}

@@ -229,14 +229,12 @@ func TestACopyWhoseRowIsTakenStaysPending(t *testing.T) {
 		_, err := other.AddEntity(ctx, fmt.Appendf(nil, `{"PartitionKey":%q,"RowKey":%q,"What":"mine"}`, at.Partition, at.Row), nil)
 		assert.NoError(t, err)
 		assert.NoError(t, assert.ErrorOf(s.Insert(ctx, jones())))
-		if len(pending) != 1 || q.Len() != 1 {
-			t.Fatalf("pending: %v; %d messages", pending, q.Len())
-		}
+		assert.Equal(assert.Now(t), len(pending), 1)
+		assert.Equal(assert.Now(t), q.Len(), 1)
 		taken(pending[0])
 		_, err = s.Handle(ctx, q.Message(0))
 		taken(err)
-		rows, err := readTable(ctx, other)
-		assert.NoError(t, err)
+		rows := assert.Must(readTable(ctx, other))(t)
 		assert.Equal(t, show(rows[at.Partition+"|"+at.Row]), `{"What":"mine"}`, "the foreign row became")
 		assert.NoError(t, verify(ctx, client, other, everyView, func(table, key string) bool { // all other rows are correct
 			return table == "other" && key == at.Partition+"|"+at.Row || strings.Contains(key, "~azp_outbox_")

@@ -49,9 +49,8 @@ func TestAnUpdateWithinThePartitionIsAppliedOnce(t *testing.T) {
 		assert.WantError(t, err, patterns.ErrOutcomeUnknown)
 		item, err := r.process().Get(r.ctx, jones().key())
 		r.must(err)
-		if sent.Load() != 2 || item.Value.Age != jones().Age+1 {
-			t.Errorf("%d transactions were sent, and the age is %d", sent.Load(), item.Value.Age)
-		}
+		assert.Equal(t, sent.Load(), 2)
+		assert.Equal(t, item.Value.Age, jones().Age+1)
 	})
 }
 

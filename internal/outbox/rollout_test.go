@@ -197,9 +197,8 @@ func TestAChangeRemovesTheRowsOfARetiredViewThatTheStoreHas(t *testing.T) {
 		_, err5 := lacks.Update(ctx, h.key(), change)
 		rows, err6 := readTable(ctx, client)
 		assert.NoError(t, errors.Join(err1, err2, err3, err4, err5, err6))
-		if len(rows) != 3 || show(rows["Sales|department"]) != `{"Count":0,"azp_state":"part"}` {
-			t.Errorf("%v", rows)
-		}
+		assert.Equal(assert.Now(t), len(rows), 3)
+		assert.Equal(t, show(rows["Sales|department"]), `{"Count":0,"azp_state":"part"}`)
 	})
 }
 

@@ -131,13 +131,10 @@ func TestWritesOfAnItemFailIfTheEntityHasChanged(t *testing.T) {
 		assert.WantError(t, assert.ErrorOf(s.PutItem(ctx, was, three)), patterns.ErrConflict, "PutItem")
 		assert.WantError(t, s.DeleteItem(ctx, was), patterns.ErrConflict, "DeleteItem")
 		runs := 0
-		if _, err := s.UpdateItem(ctx, was, func(h *hire) error { runs++; h.Last = "Smith"; return nil }); err != nil || runs != 2 {
-			t.Errorf("UpdateItem: %v after %d runs", err, runs)
-		}
+		assert.NoError(t, assert.ErrorOf(s.UpdateItem(ctx, was, func(h *hire) error { runs++; h.Last = "Smith"; return nil })))
+		assert.Equal(t, runs, 2)
 		assert.Equal(t, verify(ctx, client, other, everyView, nil), nil)
-		if err := s.DeleteItem(ctx, patterns.Item[hire]{Value: *three, Key: was.Key}); err == nil {
-			t.Error("an item without an ETag was accepted")
-		}
+		assert.Failed(t, s.DeleteItem(ctx, patterns.Item[hire]{Value: *three, Key: was.Key}), "an item without an ETag was accepted")
 		if _, err := s.Update(ctx, was.Key, func(h *hire) error { h.ID = "other"; return nil }); !errors.Is(err, patterns.ErrKeyChanged) {
 			t.Errorf("a changed key: %v", err)
 		}
@@ -182,8 +179,7 @@ func TestRowsOlderThanTheViewsGetTheirDerivedRows(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newFullStore(t, b, nil)
 		client, other := s.client, s.other
-		plain, err := newHires(client, patterns.StoreOptions[hire]{})
-		assert.NoError(t, err)
+		plain := assert.Must(newHires(client, patterns.StoreOptions[hire]{}))(t)
 		ctx := t.Context()
 		var hires []*hire
 		for i := range 5 {

@@ -76,9 +76,7 @@ func TestDefiniteIsFalseIfTheRequestMayHaveBeenCarriedOut(t *testing.T) {
 		{http.StatusNotModified, "ConditionNotMet", true},
 		{http.StatusServiceUnavailable, ServerBusy, true},
 	} {
-		if got := Definite(c.status, c.code); got != c.want {
-			t.Errorf("%s: got %v", fmt.Sprint(c.status, " ", c.code), got)
-		}
+		assert.Equal(t, Definite(c.status, c.code), c.want, fmt.Sprint(c.status, " ", c.code))
 	}
 }
 

@@ -60,9 +60,7 @@ func TestAKnownFilterIsReadAsItWouldBeParsed(t *testing.T) {
 			if plan.Plain <= query.PartitionScan {
 				want = fmt.Sprintf("tOrders\x00%s", strings.TrimSuffix(plan.Reads()[0].Partition.To, "\x00"))
 			}
-			if text := string(got.In(got.Partition)); text != want {
-				t.Fatalf("%s: %s: partition %q, want %q", name, filter, text, want)
-			}
+			assert.Equal(assert.Now(t), string(got.In(got.Partition)), want, name, filter, "partition")
 		}
 	}
 }

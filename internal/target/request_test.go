@@ -61,9 +61,8 @@ func TestAPartitionHasTheSameTextInEveryRequest(t *testing.T) {
 		for range 2 { // also after another request
 			r.Read(c.req)
 			assert.Equal(t, string(r.In(r.Partition)), "tpeople\x00"+partition, name)
-			if r.Kind != c.kind || r.Entities != c.entities {
-				t.Errorf("%s: kind %d with %d entities", name, r.Kind, r.Entities)
-			}
+			assert.Equal(t, r.Kind, c.kind, name)
+			assert.Equal(t, r.Entities, c.entities, name)
 			if (len(r.Rows)-1)*r.Every >= max(c.entities, 1) || len(r.Rows)*r.Every < c.entities {
 				t.Errorf("%s: %d rows, one of %d", name, len(r.Rows), r.Every)
 			}
@@ -77,9 +76,7 @@ func TestEveryOperationOfATransactionIsCountedWhateverItsSize(t *testing.T) {
 	r := NewRequest()
 	for size := range 600 {
 		r.Read(request("POST", service+"/$batch", transaction(100, size, "POST "+service+"/people", `"PartitionKey":"p"`)))
-		if r.Entities != 100 {
-			t.Fatalf("%d operations of %d bytes", r.Entities, size)
-		}
+		assert.Equal(assert.Now(t), r.Entities, 100, "operations of", size, "bytes")
 	}
 }
 
@@ -183,7 +180,6 @@ func TestAPropertyWhoseNameEndsLikeAKeyIsNotTheKey(t *testing.T) {
 	req.Body = body{strings.NewReader(`{"MyPartitionKey":"x","MyRowKey":"y","Z":"\"RowKey\":\"z\"","PartitionKey":"a","RowKey": "b\u0026"}`)}
 	r := NewRequest()
 	r.Read(req)
-	if len(r.Rows) != 1 || string(r.In(r.Rows[0])) != "tOrders\x00a\x00b&" {
-		t.Errorf("%q %q", r.In(r.Partition), r.text)
-	}
+	assert.Equal(assert.Now(t), len(r.Rows), 1)
+	assert.Equal(t, string(r.In(r.Rows[0])), "tOrders\x00a\x00b&")
 }

@@ -71,9 +71,7 @@ func TestBatchErrorNamesTheOperationButNotItsKey(t *testing.T) {
 			if text := fmt.Sprintf("%+v", err); !strings.Contains(text, "SECRET") || !strings.Contains(text, c.code) {
 				t.Errorf("%s: %%+v prints %q", c.name, text)
 			}
-			if harness.ETagOf(t, table, good.Key()) != "" {
-				t.Fatalf("%s: the transaction was applied in part", c.name)
-			}
+			assert.Equal(assert.Now(t), harness.ETagOf(t, table, good.Key()), "", c.name, "the transaction was applied in part")
 		}
 	})
 }

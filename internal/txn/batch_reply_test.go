@@ -30,9 +30,7 @@ func TestATornBatchReplyIsNotReportedAsSuccess(t *testing.T) {
 			b.ClearFaults()
 			b.Fault(storagetest.On("Table.Batch").Nth(1).CutReply(cut))
 			_, err := table.Batch().Insert(&good).Insert(&there).Commit(ctx)
-			if err == nil {
-				t.Fatalf("a failure cut after %d bytes is reported as success", cut)
-			}
+			assert.Failed(assert.Now(t), err, "a failure cut after", cut, "bytes is reported as success")
 			if errors.Is(err, patterns.ErrConflict) {
 				t.Errorf("cut after %d bytes: %v", cut, err)
 			}
@@ -128,9 +126,8 @@ func TestAnInvalidBatchReplyIsErrBadReply(t *testing.T) {
 			body = text
 			v := counter{"p", fmt.Sprint(i), 1}
 			_, err := table.Batch().Insert(&v).Commit(t.Context())
-			if !errors.Is(err, patterns.ErrOutcomeUnknown) || !errors.Is(err, patterns.ErrBadReply) {
-				t.Errorf("%q: got %v", text, err)
-			}
+			assert.WantError(t, err, patterns.ErrOutcomeUnknown, text)
+			assert.WantError(t, err, patterns.ErrBadReply, text)
 		}
 	})
 }

@@ -50,9 +50,8 @@ func TestBatchReturnsTheETagOfEveryOperation(t *testing.T) {
 			assert.Equal(t, result.ETags[i], want, row, "ETag", "returned, the row has")
 			assert.Equal(t, row == "deleted" || row == "any", want == "", row, "ETag", want)
 		}
-		if harness.Get(t, table, replaced.Key).Value.Age != 1 || harness.Get(t, table, merged.Key).Value.Age != 2 {
-			t.Error("the values were not written")
-		}
+		assert.Equal(t, harness.Get(t, table, replaced.Key).Value.Age, 1)
+		assert.Equal(t, harness.Get(t, table, merged.Key).Value.Age, 2)
 		b.ResetRequests()
 		_, err = batch.Commit(ctx)
 		assert.WantError(t, err, patterns.ErrCommitted)
@@ -73,9 +72,8 @@ func TestBatchesOfAnySizeAreOneRequest(t *testing.T) {
 				batch.Insert(&v)
 			}
 			result, err := batch.Commit(ctx)
-			if err != nil || len(result.ETags) != n {
-				t.Fatalf("%d operations: %d ETags, %v", n, len(result.ETags), err)
-			}
+			assert.NoError(t, err)
+			assert.Equal(assert.Now(t), len(result.ETags), n)
 			b.WantRequestCount(t, 1)
 			if want := harness.ETagOf(t, table, harness.NewPerson(fmt.Sprintf("%d-%d", n, n-1)).Key()); want == "" || result.ETags[n-1] != want {
 				t.Errorf("%d operations: the last has ETag %q, want %q", n, result.ETags[n-1], want)

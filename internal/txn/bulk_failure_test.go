@@ -59,9 +59,7 @@ func TestBulkAppliesTheOperationsThatDoNotFail(t *testing.T) {
 			delete(want, f.Index)
 			assert.WantHidden(t, f.Err, "SECRET")
 		}
-		if len(want) > 0 {
-			t.Errorf("not reported: %v", want)
-		}
+		assert.Equal(t, len(want), 0, "not reported", want)
 		assert.WantHidden(t, err, "SECRET")
 		if got := rowsOf(t, table)["p"]; got != 102 { // including the two rows from before
 			t.Errorf("%d rows, want 102", got)
@@ -74,9 +72,8 @@ func TestBulkSendsOneRequestToAMissingTable(t *testing.T) {
 		table := harness.NewTable[counter](t, b.Service(t).NewClient(harness.UniqueName()), nil)
 		report, err := table.Bulk(t.Context(), inserts(100, "p"), nil)
 		assert.WantError(t, err, patterns.ErrTableNotFound)
-		if report.Failed != 100 || report.Requests != 1 {
-			t.Errorf("%+v", report.BulkProgress)
-		}
+		assert.Equal(t, report.Failed, 100)
+		assert.Equal(t, report.Requests, 1)
 		b.WantRequestCount(t, 1)
 	})
 }
@@ -94,9 +91,8 @@ func TestBulkDividesTransactionsThatTheServiceFindsTooLarge(t *testing.T) {
 			ops = append(ops, patterns.InsertOp(&v))
 		}
 		report, err := table.Bulk(t.Context(), slices.Values(ops), nil)
-		if err != nil || report.Applied != n {
-			t.Errorf("%+v, %v", report.BulkProgress, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, report.Applied, n)
 		b.WantRequestCount(t, report.Requests)
 		assert.Equal(t, harness.Get(t, table, harness.NewPerson("89").Key()).Value.Note, strings.Repeat("<", 30_000), "the text has changed")
 	})
@@ -121,9 +117,8 @@ func TestBulkReportsUnsentOperationsIfItsContextEnds(t *testing.T) {
 			}
 		}})
 		assert.WantError(t, err, context.Canceled)
-		if report.Applied+report.Failed != report.Taken || report.Failed != len(report.Failures) {
-			t.Errorf("%+v", report.BulkProgress)
-		}
+		assert.Equal(t, report.Applied+report.Failed, report.Taken)
+		assert.Equal(t, report.Failed, len(report.Failures))
 		unknown := 0
 		for _, f := range report.Failures {
 			if errors.Is(f.Err, patterns.ErrOutcomeUnknown) {
@@ -139,9 +134,8 @@ func TestBulkReportsUnsentOperationsIfItsContextEnds(t *testing.T) {
 		}
 		report, err = table.Bulk(ctx, inserts(10, "p"), nil)
 		assert.WantError(t, err, context.Canceled)
-		if report.Taken != 0 || report.Requests != 0 {
-			t.Errorf("%+v", report)
-		}
+		assert.Equal(t, report.Taken, 0)
+		assert.Equal(t, report.Requests, 0)
 		b.ResetRequests()
 		table.Bulk(ctx, inserts(0, "p"), nil)
 		b.WantRequestCount(t, 0)
@@ -167,9 +161,8 @@ func TestBulkReportsCorrectlyUnderRandomFaults(t *testing.T) { // not parallel, 
 			for _, f := range report.Failures {
 				failed[f.Index] = f.Err
 			}
-			if (err == nil) != (len(failed) == 0) || most.Load() != 1 {
-				t.Errorf("%v with %d failures, %d concurrent calls of progress", err, len(failed), most.Load())
-			}
+			assert.Equal(assert.Now(t), err == nil, len(failed) == 0)
+			assert.Equal(t, most.Load(), 1)
 			there := make(map[int64]bool)
 			for item, err := range table.Query(t.Context(), query.Filter{}, &patterns.QueryOptions{Allow: query.TableScan}) {
 				assert.NoError(t, err)

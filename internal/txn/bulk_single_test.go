@@ -36,9 +36,8 @@ func TestBulkWritesEveryRowThatCanBeWrittenAlone(t *testing.T) {
 		if b.Accelerated {
 			want = want[:1]
 		}
-		if report.Applied != len(ops) || report.Requests != len(want) {
-			t.Errorf("%+v, want %d requests", report, len(want))
-		}
+		assert.Equal(t, report.Applied, len(ops))
+		assert.Equal(t, report.Requests, len(want))
 		b.WantOps(t, want...)
 		for i, row := range []string{"a", "b", "O'Brien", "c", "d", "O'Neill", "it's", "e", "d'Or"} {
 			assert.Equal(t, harness.Get(t, table, keys.Key{Partition: "p", Row: row}).Value.N, int64(i), row, "want", i)
@@ -83,9 +82,8 @@ func TestBulkFindsOutWhatBecameOfARowThatWasSentAlone(t *testing.T) {
 		table := harness.NewTable[counter](t, b.Table(t), nil)
 		b.Fault(storagetest.On("Table.[BU]*").Nth(1).LoseReply())
 		report, err := table.Bulk(t.Context(), slices.Values(upserts("it's")), nil)
-		if err != nil || report.Applied != 1 {
-			t.Errorf("%+v, %v", report, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, report.Applied, 1)
 	})
 }
 
@@ -103,9 +101,8 @@ func TestBulkSendsNoOperationAloneAfterItsContextEnded(t *testing.T) {
 			return
 		}
 		assert.WantError(t, err, context.Canceled)
-		if report.Applied != 1 || report.Failed != 2 {
-			t.Errorf("%+v", report)
-		}
+		assert.Equal(t, report.Applied, 1)
+		assert.Equal(t, report.Failed, 2)
 		b.WantRequestCount(t, 1)
 	})
 }

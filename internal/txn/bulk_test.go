@@ -127,9 +127,8 @@ func TestBulkSendsPartitionsConcurrentlyAndEachInOrder(t *testing.T) {
 		acct.Fault(storagetest.On("Table.Batch").Delay(time.Second))
 		start := time.Now()
 		report, err := table.Bulk(t.Context(), inserts(600, "p", "q"), nil)
-		if err != nil || report.Requests != 6 {
-			t.Errorf("%+v, %v", report.BulkProgress, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, report.Requests, 6)
 		// Three transactions of each partition, sequentially.
 		assert.Equal(t, time.Since(start), 3*time.Second, "it took")
 	})
@@ -139,8 +138,7 @@ func TestBulkOptionsMayBeMaxInt(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := harness.NewTable[counter](t, b.Table(t), nil)
 		report, err := table.Bulk(t.Context(), inserts(10, "p"), &patterns.BulkOptions{Parallel: math.MaxInt})
-		if err != nil || report.Applied != 10 {
-			t.Fatalf("%+v, %v", report, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(assert.Now(t), report.Applied, 10)
 	})
 }

@@ -42,9 +42,8 @@ func TestAContextThatEndsDuringAWriteLeavesTheOutcomeUnknown(t *testing.T) {
 				start := time.Now()
 				err := write(ctx)
 				cancel()
-				if !errors.Is(err, patterns.ErrOutcomeUnknown) || !errors.Is(err, context.DeadlineExceeded) {
-					t.Errorf("%s, delayed %s it is applied: %v", name, what, err)
-				}
+				assert.WantError(t, err, patterns.ErrOutcomeUnknown, name, what)
+				assert.WantError(t, err, context.DeadlineExceeded, name, what)
 				if time.Since(start) > 10*time.Millisecond {
 					t.Errorf("%s returned after %v", name, time.Since(start))
 				}

@@ -236,9 +236,8 @@ func TestADamagedReadDoesNotDecideAnOutcome(t *testing.T) {
 			err := table.Delete(t.Context(), key, "")
 			assert.WantError(t, err, patterns.ErrOutcomeUnknown, "body", body)
 			_, err = table.Upsert(t.Context(), &counter{"hits", "1", 2}, patterns.Merge)
-			if !errors.Is(err, patterns.ErrOutcomeUnknown) || !errors.Is(err, patterns.ErrBadReply) {
-				t.Errorf("body %q: %v", body, err)
-			}
+			assert.WantError(t, err, patterns.ErrOutcomeUnknown)
+			assert.WantError(t, err, patterns.ErrBadReply)
 			damage = false
 			harness.Get(t, table, key)
 		}

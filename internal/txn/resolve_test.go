@@ -113,9 +113,7 @@ func TestResolveCombinesTheRowsOfATransaction(t *testing.T) {
 	if etags, err := resolve(proof, deletion); err != nil || etags[0] != string(reply.ETag) || etags[1] != "" {
 		t.Errorf("a proof and a deleted row: %q, %v", etags, err)
 	}
-	if etags, err := resolve(proof, unproven); err != nil || etags[1] != txn.SupersededETag {
-		t.Errorf("a proof and a missing row: %q, %v", etags, err)
-	}
+	assert.Equal(t, assert.Must(resolve(proof, unproven))(t)[1], txn.SupersededETag)
 	for _, other := range []txn.Change{unproven, deletion, {IfExists: true, Write: deletion.Write}} {
 		assert.WantError(t, assert.ErrorOf(resolve(equal, other)), azerr.ErrOutcomeUnknown, "equal content, and a missing row")
 	}
@@ -142,13 +140,9 @@ func TestNextStampsKeepsTheNewestStamps(t *testing.T) {
 			if i < len(ids) {
 				want = ids[i]
 			}
-			if got != want {
-				t.Fatalf("stamp %d of %q is %q, want %q", i, stamps, got, want)
-			}
+			assert.Equal(assert.Now(t), got, want, "stamp", i, "of", stamps, "is")
 		}
-		if n := len(splitStamps(stamps)); n != min(len(ids)+1, 8) {
-			t.Fatalf("%d stamps after %d writes", n, len(ids))
-		}
+		assert.Equal(assert.Now(t), len(splitStamps(stamps)), min(len(ids)+1, 8), "stamps after", len(ids), "writes")
 		base = stamps
 	}
 	if id, stamps := txn.NextStamps(""); id != stamps {

@@ -3,7 +3,6 @@ package widerow
 import (
 	"encoding/json"
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -63,8 +62,7 @@ func FuzzHead(f *testing.F) {
 		body, err := h.body(rows)
 		assert.NoError(t, err, text)
 		again, err := parse(body)
-		if err != nil || !reflect.DeepEqual(again, h) {
-			t.Errorf("%s is printed as %s, %v", text, body, err)
-		}
+		assert.NoError(t, err, text)
+		assert.DeepEqual(t, again, h, text)
 	})
 }

@@ -131,9 +131,8 @@ func TestEachTryOfAKeptRequestIsSignedAnew(t *testing.T) {
 					}
 				}
 			}
-			if len(dates) != 3 || len(signatures) != 3 {
-				t.Errorf("%s: the dates of three tries are %v", what, dates)
-			}
+			assert.Equal(assert.Now(t), len(dates), 3, what)
+			assert.Equal(t, len(signatures), 3, what)
 		})
 	}
 }
@@ -168,9 +167,8 @@ func TestAChallengeInAKeptRequestRenewsTheToken(t *testing.T) {
 		challenge = true
 		assert.Equal(t, requests(c, "p", "r")[what](t.Context()), nil, what)
 		tries := r.sent[before:]
-		if len(tries) != 2 || strings.Replace(tries[0], "token1", "token2", 1) != tries[1] {
-			t.Errorf("%s: %q", what, tries)
-		}
+		assert.Equal(assert.Now(t), len(tries), 2, what)
+		assert.Equal(t, strings.Replace(tries[0], "token1", "token2", 1), tries[1], what)
 	}
 }
 
@@ -220,9 +218,7 @@ func TestACallThatIsCancelledLeavesNothingInAKeptRequest(t *testing.T) {
 		ctx = policy.WithCaptureResponse(ctx, &resp)
 		r.fails = 1
 		ctx = policy.WithRetryOptions(ctx, policy.RetryOptions{ShouldRetry: func(*http.Response, error) bool { cancel(); return true }})
-		if err := call(ctx); err == nil {
-			t.Errorf("%s: no error", what)
-		}
+		assert.Failed(t, call(ctx), what, "no error")
 		resp = nil
 		if err := call(t.Context()); err != nil || !differInDate(r.last(), want) || resp != nil {
 			t.Errorf("%s: %v, captured %v\n%s", what, err, resp, r.last())

@@ -253,9 +253,7 @@ func TestAKeptRequestServesTheValuesInItsContext(t *testing.T) {
 		}
 		r.fails = 1
 		ctx = policy.WithRetryOptions(t.Context(), policy.RetryOptions{MaxRetries: -1})
-		if err := requests(c, "p", "r")[what](ctx); err == nil {
-			t.Errorf("%s: was tried again", what)
-		}
+		assert.Failed(t, requests(c, "p", "r")[what](ctx), what, "was tried again")
 	}
 }
 

@@ -117,9 +117,7 @@ func TestARangeNeverExceedsItsKeyRange(t *testing.T) {
 			t.Fatalf("%v, %v", rows.Err(), parts.Err())
 		}
 		inRows := rows.Contains(keys.Key{Partition: "p", Row: key})
-		if inRows != parts.Contains(keys.Key{Partition: key, Row: text.Draw(t, "row")}) {
-			t.Fatalf("%q %q: partitions and rows differ", r, key)
-		}
+		assert.Equal(assert.Now(t), inRows, parts.Contains(keys.Key{Partition: key, Row: text.Draw(t, "row")}), r, key, "partitions and rows differ")
 		if inRows && !r.Contains(key) {
 			t.Fatalf("%q contains %q", r, key)
 		}

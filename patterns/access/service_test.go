@@ -157,9 +157,7 @@ func TestABatchWithOneRowOutsideTheRangeIsRefused(t *testing.T) {
 			return err
 		}
 		assert.Equal(t, batch("b1", "b2"), nil)
-		if err := batch("b3", "c1"); err == nil {
-			t.Error("a batch with a row outside the range was applied")
-		}
+		assert.Failed(t, batch("b3", "c1"), "a batch with a row outside the range was applied")
 		assert.EqualSlices(t, list(t, owner, ""), []string{"p/b1", "p/b2"}, "the table is")
 	})
 }

@@ -44,9 +44,8 @@ func TestUpdateAddsNoKeyPropertiesToRowsOfOtherPrograms(t *testing.T) {
 					changed++
 				}
 			}
-			if changed != 1 || len(is) != len(was) {
-				t.Errorf("the row was %v and is %v", was, is)
-			}
+			assert.Equal(t, changed, 1)
+			assert.Equal(t, len(is), len(was))
 		}
 	})
 }

@@ -158,9 +158,7 @@ func twoStores[T any, D unit[T]](t *testing.T) {
 								want = nil
 							}
 						}
-						if !errors.Is(err, want) {
-							t.Fatalf("seed %d, step %d: %v, want %v", seed, i, err, want)
-						}
+						assert.WantError(assert.Now(t), err, want, "seed", seed, "step", i)
 						w.wantStaff(t, staff)
 						item, err := departments.Get(t.Context(), w.at)
 						if exists != (err == nil) || exists && (*D(&item.Value).edits() != edits || *D(&item.Value).title() != title) {

@@ -96,9 +96,8 @@ func TestRowsWhoseTypeHasNoVersionAreReadChangedAndReadByHand(t *testing.T) {
 				t.Errorf("%s is a %T", e.Key.Row, v)
 			}
 		}
-		if employees != 1 || customers != 1 {
-			t.Errorf("%d employees, %d customers", employees, customers)
-		}
+		assert.Equal(t, employees, 1)
+		assert.Equal(t, customers, 1)
 		b.ResetRequests()
 		_, err := staff.Update(ctx, sales("kenk@contoso.com"), func(e entitytype.Entity) error {
 			e.Value.(*person).LastName = "Quock"
@@ -149,9 +148,7 @@ func TestAnUnversionedNameIsTheGivenVersion(t *testing.T) {
 		}
 		// Both forms of the given version are read.
 		addByHand(t, client, handEmployee{Entity: aztables.Entity{PartitionKey: "Sales", RowKey: "3"}, EntityType: "Employee:2"})
-		if e, err := staff.Get(ctx, sales("3")); err != nil || e.Version != 2 {
-			t.Errorf("with the number: %v %v", e.Version, err)
-		}
+		assert.Equal(t, assert.Must(staff.Get(ctx, sales("3")))(t).Version, 2)
 	})
 }
 

@@ -26,9 +26,7 @@ func TestEntitiesAreFilteredAndReadInPartByAnyProperty(t *testing.T) {
 		page, err := three.Page(ctx, f, "", selected)
 		assert.NoError(t, err)
 		for how, entities := range map[string][]entitytype.Entity{"Query": assert.All(t, three.Query(ctx, f, selected)), "Page": page.Items} {
-			if len(entities) != 3 {
-				t.Fatalf("%s: %d entities", how, len(entities))
-			}
+			assert.Equal(assert.Now(t), len(entities), 3, how, "entities")
 			// Upcasters need whole values.
 			if v, ok := entities[0].Value.(*employee1); !ok || *v != (employee1{EmailAddress: "kenk@contoso.com"}) || entities[0].Version != 1 {
 				t.Errorf("%s: %+v of version %d", how, entities[0].Value, entities[0].Version)

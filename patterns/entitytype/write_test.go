@@ -102,9 +102,7 @@ func TestAnUpsertChangesTheTypeOfTheRow(t *testing.T) {
 			"alone":            assert.ErrorOf(three.Upsert(ctx, key, &department{}, 7)),
 			"in a transaction": assert.ErrorOf(three.Transaction().Upsert(key, &department{}, 7).Commit(ctx)),
 		} {
-			if err == nil {
-				t.Errorf("invalid mode, %s: no error", what)
-			}
+			assert.Failed(t, err, "invalid mode", what, "no error")
 		}
 	})
 }
@@ -117,17 +115,15 @@ func TestAnUpdateWritesTheNewestVersion(t *testing.T) {
 		assert.NoError(t, assert.ErrorOf(one.Insert(ctx, key, &employee1{"Ken Kwok", "kenk@contoso.com"})))
 		b.ResetRequests()
 		updated, err := three.Update(ctx, key, func(e entitytype.Entity) error {
-			if e.Name != "Employee" || e.Version != 1 {
-				t.Errorf("stored as %s version %d", e.Name, e.Version)
-			}
+			assert.Equal(t, e.Name, "Employee")
+			assert.Equal(t, e.Version, 1)
 			e.Value.(*employee3).LastName = "Quirk"
 			return nil
 		})
 		assert.NoError(t, err)
 		b.WantRequestCount(t, 2)
-		if updated.Version != 3 || updated.Value.(*employee3).LastName != "Quirk" {
-			t.Errorf("update returned %+v", updated)
-		}
+		assert.Equal(t, updated.Version, 3)
+		assert.Equal(t, updated.Value.(*employee3).LastName, "Quirk")
 		e, err := three.Get(ctx, key)
 		if err != nil || e.Version != 3 || e.ETag != updated.ETag || e.Value.(*employee3).LastName != "Quirk" {
 			t.Fatalf("got %+v, %v", e, err)

@@ -98,9 +98,8 @@ func TestDecodeSelectsHandlerAndPayloadOfForeignMessages(t *testing.T) {
 				done++
 			}
 		}
-		if done != 1 || got.To != "Ken" {
-			t.Errorf("%d done, got %+v", done, got)
-		}
+		assert.Equal(t, done, 1)
+		assert.Equal(t, got.To, "Ken")
 		reasons := map[string]bool{}
 		for _, d := range peek(t, s.poisonQueue(t)) {
 			reasons[d.Reason] = true

@@ -49,9 +49,8 @@ func TestEnqueueOnAClientWithLimitRepliesAllocatesLessThanTheSDKAlone(t *testing
 	hand := testing.AllocsPerRun(100, func() {
 		text, err1 := json.Marshal(map[string]any{"ID": uuid.NewString(), "Kind": "letter", "Payload": payload})
 		_, err2 := queue.EnqueueMessage(ctx, base64.StdEncoding.EncodeToString(text), &azqueue.EnqueueMessageOptions{TimeToLive: to.Ptr(int32(-1))})
-		if err1 != nil || err2 != nil {
-			t.Fatal(err1, err2)
-		}
+		assert.Equal(assert.Now(t), err1, nil)
+		assert.Equal(assert.Now(t), err2, nil)
 	})
 	ours := func(extend func(*azcore.ClientOptions)) float64 {
 		queue := onMessage(t, extend)

@@ -3,7 +3,6 @@ package eventual
 import (
 	"encoding/base64"
 	"errors"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -42,9 +41,7 @@ func TestMessageFormatDoesNotChange(t *testing.T) {
 			t.Errorf("encoded\n%s, want\n%s", b, text)
 		}
 		for _, encoding := range []string{got, text} { // base64 and plain
-			if back, err := unsigned.parse(encoding); err != nil || !reflect.DeepEqual(back, e) {
-				t.Errorf("parsed %+v, %v, want %+v", back, err, e)
-			}
+			assert.DeepEqual(t, assert.Must(unsigned.parse(encoding))(t), e)
 		}
 	}
 }

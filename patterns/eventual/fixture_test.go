@@ -125,9 +125,7 @@ func (s *fixture) put(t testing.TB, kind string, msg any, opts *eventual.Enqueue
 // wantOutcomes checks the outcomes of deliveries, in order.
 func wantOutcomes(t testing.TB, es []eventual.Event, want ...eventual.Outcome) {
 	t.Helper()
-	if len(es) != len(want) {
-		t.Fatalf("%d deliveries, want %d: %v", len(es), len(want), es)
-	}
+	assert.Equal(assert.Now(t), len(es), len(want), "deliveries", es)
 	for i, o := range want {
 		if es[i].Outcome != o {
 			t.Errorf("delivery %d: %v (%v), want %v", i, es[i].Outcome, es[i].Err, o)

@@ -120,9 +120,8 @@ func TestMessagesThatAreHeldAreReleasedWhenTheWorkerStops(t *testing.T) {
 		for _, e := range s.next(t, 48) {
 			outcomes[e.Outcome]++
 		}
-		if outcomes[eventual.Done] != 32 || outcomes[eventual.Released] != 16 {
-			t.Errorf("%v", outcomes)
-		}
+		assert.Equal(t, outcomes[eventual.Done], 32)
+		assert.Equal(t, outcomes[eventual.Released], 16)
 		// Their attempt did not count.
 		next := newFixtureOn(t, b, s.queue, s.poison, nil)
 		eventual.Handle(next.worker, "letter", func(_ context.Context, job eventual.Job[letter]) error {

@@ -176,9 +176,8 @@ func TestLateCheckStaysOnItsQueueUntilItIsDone(t *testing.T) {
 		wantOutcomes(t, s.until(t, 1), eventual.Snoozed)
 		es := s.late.until(t, 3)
 		wantOutcomes(t, es, eventual.Snoozed, eventual.Snoozed, eventual.Done)
-		if es[2].ID != "op" || es[2].Attempt != 1 {
-			t.Errorf("got %+v", es[2])
-		}
+		assert.Equal(t, es[2].ID, "op")
+		assert.Equal(t, es[2].Attempt, 1)
 		wantEmpty(t, s.queue)
 		wantEmpty(t, s.late.queue)
 	})
@@ -246,9 +245,7 @@ func TestQueueForLateChecksMustBeAQueueOfItsOwn(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		work, poison := b.Queue(t), b.Queue(t)
 		for _, late := range []*azqueue.QueueClient{work, poison} {
-			if _, err := eventual.NewWorker(work, &eventual.Options{Poison: poison, LateChecks: late}); err == nil {
-				t.Error("no error")
-			}
+			assert.Failed(t, assert.ErrorOf(eventual.NewWorker(work, &eventual.Options{Poison: poison, LateChecks: late})), "no error")
 		}
 	})
 }

@@ -99,9 +99,7 @@ func TestMoveToTheSameTableIsRefused(t *testing.T) {
 		table := b.NamedTable(t, name)
 		putRow(t, table, employee456)
 		for _, target := range []string{name, strings.ToUpper(name)} {
-			if err := eventual.Move(t.Context(), table, b.Direct(t, target), row456()); err == nil {
-				t.Errorf("%s: no error", target)
-			}
+			assert.Failed(t, eventual.Move(t.Context(), table, b.Direct(t, target), row456()), target, "no error")
 			if _, ok := readRow(t, table); !ok {
 				t.Fatalf("%s: the row was deleted", target)
 			}
@@ -116,9 +114,7 @@ func TestMoveOfMissingOrInvalidRowFails(t *testing.T) {
 			assert.WantError(t, a.move(t.Context(), row456()), patterns.ErrNotFound)
 			for _, r := range []eventual.Row{{PartitionKey: "a/b"}, {PartitionKey: "a", Where: "x eq"}} {
 				b.ResetRequests()
-				if err := a.move(t.Context(), r); err == nil {
-					t.Errorf("%v was moved", r)
-				}
+				assert.Failed(t, a.move(t.Context(), r), r, "was moved")
 				b.WantRequests(t, nil)
 			}
 		})
@@ -157,9 +153,7 @@ func TestBlobName(t *testing.T) {
 		{Partition: "a.", Row: "b_c"}:            "a._/" + keys.Escape("b_c") + ".json",
 		{Partition: "Köln", Row: "jonesj@x.com"}: "Köln/jonesj@x.com.json",
 	} {
-		if got, err := eventual.BlobName(key); err != nil || got != want {
-			t.Errorf("%v: %q, %v, want %q", key, got, err, want)
-		}
+		assert.Equal(t, assert.Must(eventual.BlobName(key))(t), want)
 	}
 	long := keys.Key{Partition: strings.Repeat("a", 512), Row: strings.Repeat("b", 512)}
 	assert.WantError(t, assert.ErrorOf(eventual.BlobName(long)), patterns.ErrTooLarge)

@@ -110,9 +110,8 @@ func TestWorkerFinishesInterruptedStoreOperations(t *testing.T) {
 					wantCopy(t, store.Table(), item.Value.Email)
 					wantEmpty(t, s.poison)
 					for row, err := range store.Table().Query(t.Context(), inPartition("Sales"), nil) {
-						if err != nil || row.Key != keyKen {
-							t.Errorf("left behind: %v, %v", row.Key, err)
-						}
+						assert.NoError(t, err)
+						assert.Equal(t, row.Key, keyKen)
 					}
 				}}
 			})
@@ -155,10 +154,9 @@ func TestOutboxMessageForAnotherVersionWaitsForItsWorkers(t *testing.T) {
 
 		old := newFixtureOn(t, b, s.queue, s.poison, infrequentPolls)
 		eventual.HandleOutbox(old.worker, "", harness.NewStore(t, table, &patterns.StoreOptions[member]{Outbox: newOutbox(t, s.queue, "")}))
-		for i, e := range old.until(t, 150) {
-			if e.Outcome != eventual.Snoozed || e.Attempt != 1 {
-				t.Fatalf("delivery %d: %+v", i+1, e)
-			}
+		for _, e := range old.until(t, 150) {
+			assert.Equal(assert.Now(t), e.Outcome, eventual.Snoozed)
+			assert.Equal(assert.Now(t), e.Attempt, 1)
 		}
 		assert.Equal(t, records(t, store), 1, "records")
 		s.drain(t)()
@@ -241,9 +239,8 @@ func TestHandleSweepFinishesOperationsWithoutOutboxMessage(t *testing.T) {
 		stop()
 		wantCopy(t, store.Table(), "ken")
 		for row, err := range store.Table().Query(t.Context(), inPartition("Sales"), nil) {
-			if err != nil || row.Key != keyKen {
-				t.Errorf("left behind: %v, %v", row.Key, err)
-			}
+			assert.NoError(t, err)
+			assert.Equal(t, row.Key, keyKen)
 		}
 	})
 }

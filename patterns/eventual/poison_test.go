@@ -80,9 +80,7 @@ func TestUnprocessableMessageIsMovedToPoisonWithItsReason(t *testing.T) {
 				}
 				wantEmpty(t, s.queue)
 				poison := peek(t, s.poisonQueue(t))
-				if len(poison) != 1 {
-					t.Fatalf("%d poison messages", len(poison))
-				}
+				assert.Equal(assert.Now(t), len(poison), 1, "poison messages")
 				d := poison[0]
 				if d.Reason != c.reason || d.Attempts != c.attempts || d.Kind != c.kind || string(d.Payload) != c.payload {
 					t.Errorf("got %+v with payload %s", d, d.Payload)
@@ -90,9 +88,8 @@ func TestUnprocessableMessageIsMovedToPoisonWithItsReason(t *testing.T) {
 				if c.id == "" {
 					c.id = *m.MessageID
 				}
-				if d.ID != c.id || d.OriginalID != *m.MessageID {
-					t.Errorf("operation %q, message %q, want %q, %q", d.ID, d.OriginalID, c.id, *m.MessageID)
-				}
+				assert.Equal(t, d.ID, c.id)
+				assert.Equal(t, d.OriginalID, *m.MessageID)
 				if age := time.Since(d.Enqueued); age < -time.Minute || age > time.Minute || d.PoisonedAt.IsZero() {
 					t.Errorf("enqueued %v, moved to poison %v", d.Enqueued, d.PoisonedAt)
 				}

@@ -242,9 +242,8 @@ func TestProcessTakesTheDocumentedRequests(t *testing.T) {
 				err := s.worker.Process(t.Context(), "Dear Ken", 0)
 				log := b.Requests()
 				b.ClearFaults()
-				if (err != nil) != p.wantErr || fmt.Sprint(log.Ops()) != fmt.Sprint(p.ops) {
-					t.Errorf("%v, %v", err, log.Ops())
-				}
+				assert.Equal(assert.Now(t), err != nil, p.wantErr)
+				assert.Equal(t, fmt.Sprint(log.Ops()), fmt.Sprint(p.ops))
 				wantOutcomes(t, s.next(t, 1), p.outcome)
 			})
 		})
@@ -326,9 +325,7 @@ func TestAHostThatStopsDoesNotUseUpTheLastAttempt(t *testing.T) {
 			return ctx.Err()
 		})
 		for range 2 { // the second time the context has ended before
-			if err := s.worker.Process(ctx, "Dear Ken", 1); err == nil {
-				t.Error("no error")
-			}
+			assert.Failed(t, s.worker.Process(ctx, "Dear Ken", 1), "no error")
 		}
 		wantOutcomes(t, s.next(t, 2), eventual.Released, eventual.Released)
 		wantEmpty(t, s.poison)

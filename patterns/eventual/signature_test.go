@@ -29,9 +29,7 @@ var (
 func textOf(t testing.TB, q *azqueue.QueueClient) string {
 	t.Helper()
 	ms := messages(t, q)
-	if len(ms) != 1 {
-		t.Fatalf("%d messages", len(ms))
-	}
+	assert.Equal(assert.Now(t), len(ms), 1, "messages")
 	assert.Must(q.ClearMessages(t.Context(), nil))(t)
 	return *ms[0].MessageText
 }
@@ -124,9 +122,8 @@ func TestSignatureStaysValidWhereverAMessageGoes(t *testing.T) {
 		wantOutcomes(t, s.until(t, 3), eventual.Snoozed, eventual.Snoozed, eventual.Poisoned)
 		works = true
 		takeAll(t, s.poisonQueue(t), func(m *eventual.PoisonMessage) {
-			if m.Kind != "letter" || string(m.Payload) != `{"To":"Ken","Text":""}` {
-				t.Errorf("got %+v", m)
-			}
+			assert.Equal(t, m.Kind, "letter")
+			assert.Equal(t, string(m.Payload), `{"To":"Ken","Text":""}`)
 			assert.NoError(t, s.poisonQueue(t).Replay(t.Context(), m))
 		})
 		wantOutcomes(t, s.until(t, 1), eventual.Done)

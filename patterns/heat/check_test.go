@@ -53,9 +53,8 @@ func TestCheckFindsWhatTheLayoutWillCost(t *testing.T) {
 			got = append(got, f.Kind)
 		}
 		assert.Equal(t, fmt.Sprint(got), fmt.Sprint(c.want), name, "found", found, "want", c.want)
-		if len(costs) != 1 || costs[0].Requests != 1 {
-			t.Errorf("%s: %+v", name, costs)
-		}
+		assert.Equal(assert.Now(t), len(costs), 1, name)
+		assert.Equal(t, costs[0].Requests, 1, name)
 	}
 }
 
@@ -66,13 +65,11 @@ func TestCheckCostsAStoreAsItsExplain(t *testing.T) {
 	costs, found, err := heat.Check("Orders", heat.Change("insert", store, func(i int, _ time.Time) patterns.StoreOp[order] {
 		return patterns.InsertEntity(&order{fmt.Sprint("customer", i), "profile", fmt.Sprint(i)})
 	}, 100))
-	if err != nil || len(found) != 0 {
-		t.Fatal(found, err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), len(found), 0)
 	plan := assert.Must(store.Explain(patterns.InsertEntity(&order{"customer", "profile", "x"})))(t)
-	if costs[0].Requests != plan.Requests || costs[0].Entities != plan.Entities {
-		t.Errorf("%+v, want %v", costs[0], plan)
-	}
+	assert.Equal(t, costs[0].Requests, plan.Requests)
+	assert.Equal(t, costs[0].Entities, plan.Entities)
 }
 
 func TestCheckReturnsTheErrorOfAnAccess(t *testing.T) {

@@ -45,9 +45,8 @@ func TestNamesKeysAndLabelsAreEscapedOnThePage(t *testing.T) {
 			t.Errorf("the page contains %q", forbidden)
 		}
 	}
-	if !strings.Contains(page, "&lt;script&gt;") || !strings.Contains(page, `href="?m=`) {
-		t.Error(page)
-	}
+	assert.Contains(t, page, "&lt;script&gt;")
+	assert.Contains(t, page, `href="?m=`)
 }
 
 func TestAThousandTablesAreCountedAndTheHotOneIsNamed(t *testing.T) {
@@ -114,9 +113,7 @@ func TestAPageThatIsClosedTwiceClosesNoOtherPage(t *testing.T) {
 		_ = first.Body.Close()
 		_, second := query()
 		_ = first.Body.Close()
-		if second.closed != 0 {
-			t.Fatal("the second page was closed with the first")
-		}
+		assert.Equal(assert.Now(t), second.closed, 0, "the second page was closed with the first")
 	}
 	assert.Equal(t, total(m.Snapshot(), 0, entitiesRead), 400, "entities")
 }

@@ -134,9 +134,8 @@ func TestEveryEntityIsCountedUnderItsKey(t *testing.T) {
 				t.Errorf("row %+v", row)
 			}
 		}
-		if len(s.Rows) != 1+5 || rows != 4+40 {
-			t.Errorf("%d rows, %v entities", len(s.Rows), rows)
-		}
+		assert.Equal(assert.Now(t), len(s.Rows), 1+5)
+		assert.Equal(t, rows, 4+40)
 	})
 }
 
@@ -251,9 +250,8 @@ func TestRequestsRepliesAndErrorsAreNotChanged(t *testing.T) {
 				req.Body = closer{strings.NewReader(s.body)}
 			}
 			resp, err := opts.Transport.Do(req)
-			if err != c.err || (resp == nil) != (c.reply == nil) {
-				t.Fatalf("%s, %s: %v, %v", name, s.name, resp, err)
-			}
+			assert.Equal(assert.Now(t), err, c.err, name)
+			assert.Equal(assert.Now(t), resp == nil, c.reply == nil, name)
 			assert.Equal(t, string(r.body), s.body, name, s.name, "the body was", r.body)
 			if name == "a cut page" {
 				got, err := io.ReadAll(resp.Body)

@@ -53,9 +53,7 @@ func BenchmarkOverhead(b *testing.B) {
 				for err == nil {
 					_, err = got.Body.Read(buf)
 				}
-				if err != io.EOF {
-					b.Fatal(err)
-				}
+				assert.Equal(assert.Now(b), err, io.EOF)
 				got.Body.Close()
 			}
 			plain := azcore.ClientOptions{Transport: instant{resp}}

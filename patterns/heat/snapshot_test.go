@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -20,13 +19,11 @@ func TestASavedSnapshotIsLoadedWithTheSameFindings(t *testing.T) {
 	assert.NoError(t, s.Save(&b))
 	saved := b.String()
 	loaded := assert.Must(heat.Load(&b, nil))(t)
-	if !reflect.DeepEqual(loaded.Findings(), s.Findings()) || !reflect.DeepEqual(loaded.Ranges, s.Ranges) {
-		t.Error("the loaded snapshot differs")
-	}
+	assert.DeepEqual(t, loaded.Findings(), s.Findings())
+	assert.DeepEqual(t, loaded.Ranges, s.Ranges)
 	var again bytes.Buffer
-	if err := loaded.Save(&again); err != nil || again.String() != saved {
-		t.Errorf("saved again it differs: %v", err)
-	}
+	assert.NoError(t, loaded.Save(&again))
+	assert.Equal(t, again.String(), saved)
 }
 
 // The text of version 1, as it must stay readable.

@@ -37,14 +37,11 @@ func TestBulkWritesToSeveralPeriods(t *testing.T) {
 
 		// All rows exist now, which makes no difference to upserts.
 		upsert := func(v *login) patterns.Op[login] { return patterns.UpsertOp(v, patterns.Replace) }
-		if r, err := s.Bulk(t.Context(), slices.Values(values[:280]), upsert, nil); err != nil || r.Applied != 280 {
-			t.Errorf("upsert: %+v, %v", r, err)
-		}
+		assert.Equal(t, assert.Must(s.Bulk(t.Context(), slices.Values(values[:280]), upsert, nil))(t).Applied, 280)
 		b.WantRequests(t, map[string]int{"Table.Batch": 4})
 		r, err = s.Bulk(t.Context(), slices.Values(values[270:280]), patterns.InsertOp, nil)
-		if !errors.Is(err, patterns.ErrExists) || r.Failed != 10 {
-			t.Errorf("insert again: %+v, %v", r, err)
-		}
+		assert.WantError(t, err, patterns.ErrExists)
+		assert.Equal(t, r.Failed, 10)
 	})
 }
 
@@ -56,9 +53,8 @@ func TestBulkRefusesDroppedPeriodsAndCreatesMissingTables(t *testing.T) {
 		table, _ := s.Table(now)
 		assert.NoError(t, table.Drop(t.Context()))
 		r, err := s.Bulk(t.Context(), slices.Values([]login{{User: "b", At: now}}), patterns.InsertOp, nil)
-		if !errors.Is(err, highvolumedelete.ErrDropped) || r.Failed != 1 {
-			t.Errorf("while it is being deleted: %+v, %v", r, err)
-		}
+		assert.WantError(t, err, highvolumedelete.ErrDropped)
+		assert.Equal(t, r.Failed, 1)
 		time.Sleep(time.Minute)
 		insert(t, s, "a", now.Add(1))
 		assert.NoError(t, table.Drop(t.Context()))

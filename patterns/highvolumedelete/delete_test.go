@@ -106,9 +106,7 @@ func TestDeleteWhereSendsFullTransactions(t *testing.T) {
 		want(t, "left", left(t, table), "a/keep", "e/keep")
 		b.ResetRequests()
 
-		if p, err := table.DeleteWhere(t.Context(), query.And(query.PartitionKey.Eq("a"), old), nil); err != nil || p.Found != 0 {
-			t.Errorf("again: %+v, %v", p, err)
-		}
+		assert.Equal(t, assert.Must(table.DeleteWhere(t.Context(), query.And(query.PartitionKey.Eq("a"), old), nil))(t).Found, 0)
 		b.WantRequests(t, map[string]int{"Table.Query": 1})
 	})
 }
@@ -264,9 +262,8 @@ func TestDeleteWhereContinuesFromItsCursor(t *testing.T) {
 		b.ResetRequests()
 		options.Cursor = p.Cursor
 		q, err := table.DeleteWhere(t.Context(), old, options)
-		if err != nil || q.Deleted != 520 {
-			t.Errorf("%+v, %v", q, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, q.Deleted, 520)
 		// The first page is done and is not read again.
 		b.WantRequests(t, map[string]int{"Table.Query": 2, "Table.Batch": 7})
 		b.ClearFaults()
@@ -309,9 +306,8 @@ func TestDeleteWhereDeletesKeysWithQuotes(t *testing.T) {
 		store(t, table, rows...)
 		b.ResetRequests()
 		p, err := table.DeleteWhere(t.Context(), old, &patterns.DeleteOptions{Allow: query.TableScan})
-		if err != nil || p.Deleted != 8 {
-			t.Errorf("%+v, %v", p, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, p.Deleted, 8)
 		want(t, "left", left(t, table))
 	})
 }
@@ -360,9 +356,7 @@ func TestDeleteWhereDeletesExactlyTheMatchingRows(t *testing.T) {
 				rt.Fatalf("%+v, want %d transactions:\n%v", p, transactions, log)
 			}
 			b.ClearFaults()
-			if got := left(t, table); !slices.Equal(got, keep) {
-				rt.Fatalf("left %v\nwant %v", got, keep)
-			}
+			assert.EqualSlices(assert.Now(rt), left(t, table), keep, "left")
 		})
 	})
 }

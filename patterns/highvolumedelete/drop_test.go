@@ -91,9 +91,7 @@ func TestATableThatIsGoneCountsAsDropped(t *testing.T) {
 			s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 			fill(t, s, []int{1, 2}, "a")
 			b.Fault(rule)
-			if r, err := s.DropBefore(t.Context(), day(3), nil); err != nil || r.Dropped != 2 {
-				t.Errorf("%v: %+v, %v", rule, r, err)
-			}
+			assert.Equal(t, assert.Must(s.DropBefore(t.Context(), day(3), nil))(t).Dropped, 2)
 			b.ClearFaults()
 		}
 	})
@@ -112,9 +110,7 @@ func TestATableThatCannotBeDroppedDoesNotStopTheOthers(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 		b.ClearFaults()
-		if r, err := s.DropBefore(t.Context(), day(9), nil); err != nil || r.Dropped != 1 {
-			t.Errorf("again: %+v, %v", r, err)
-		}
+		assert.Equal(t, assert.Must(s.DropBefore(t.Context(), day(9), nil))(t).Dropped, 1)
 	})
 }
 
@@ -133,9 +129,7 @@ func TestATableCreatedDuringDropBeforeIsDropped(t *testing.T) {
 		synctest.Wait()
 		assert.NoError(t, assert.ErrorOf(s.DropBefore(t.Context(), day(2), nil)))
 		late.Wait()
-		if tables, err := s.List(t.Context(), time.Time{}, time.Time{}); err != nil || len(tables) != 0 {
-			t.Errorf("tables left: %v, %v", tables, err)
-		}
+		assert.Equal(t, len(assert.Must(s.List(t.Context(), time.Time{}, time.Time{}))(t)), 0)
 	})
 }
 

@@ -60,9 +60,8 @@ func TestAPageContainsTheRowsAfterItsCursorAndInItsRange(t *testing.T) {
 				o := scan(c.newest)
 				o.Limit = limit
 				first, err := s.Page(t.Context(), day(1), day(9), filterAll, "", o)
-				if err != nil || len(first.Items) != limit {
-					t.Fatalf("%d rows, %v", len(first.Items), err)
-				}
+				assert.NoError(t, err)
+				assert.Equal(assert.Now(t), len(first.Items), limit)
 				second := 2
 				if c.newest {
 					second = 5
@@ -73,9 +72,8 @@ func TestAPageContainsTheRowsAfterItsCursorAndInItsRange(t *testing.T) {
 				}
 				o.Limit = 100
 				rest, err := s.Page(t.Context(), day(c.from), day(c.to), filterAll, first.Cursor, o)
-				if err != nil || rest.Cursor != "" {
-					t.Fatalf("%+v: cursor %q, %v", c, rest.Cursor, err)
-				}
+				assert.NoError(t, err)
+				assert.Equal(assert.Now(t), rest.Cursor, "")
 				got := ""
 				for _, item := range rest.Items {
 					if d := fmt.Sprint(item.Value.At.Day()); !strings.HasSuffix(got, d) {

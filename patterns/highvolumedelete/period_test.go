@@ -74,9 +74,8 @@ func TestTablesExistForTheYears2To9999(t *testing.T) {
 		}
 	}
 	s, err := highvolumedelete.New(service, "Logins", highvolumedelete.Day, loginOptions())
-	if err != nil || s.Service() != service {
-		t.Errorf("Service does not return the client: %v", err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(t, s.Service(), service)
 }
 
 // Periods neither overlap nor leave gaps, and their names sort by time.
@@ -103,9 +102,7 @@ func TestPeriodsDivideTime(t *testing.T) {
 		if erra != nil || errb != nil || len(na) != len(nb) {
 			t.Fatalf("%s, %v and %s, %v", na, erra, nb, errb)
 		}
-		if order := p.Start(a).Compare(p.Start(b)); strings.Compare(na, nb) != order {
-			t.Fatalf("%s and %s, %v and %v", na, nb, a, b)
-		}
+		assert.Equal(assert.Now(t), strings.Compare(na, nb), p.Start(a).Compare(p.Start(b)), na, "and", nb, a, "and", b)
 	})
 }
 

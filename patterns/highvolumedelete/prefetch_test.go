@@ -55,9 +55,8 @@ func TestPrefetchGrowsFromTableToTable(t *testing.T) {
 			b.Fault(storagetest.On("Table.Query").Resource(fmt.Sprintf("Logins201408%02d", d)).Delay(time.Minute))
 			b.ResetRequests()
 			for item, err := range q {
-				if err != nil || item.Value.At.Day() != d {
-					t.Errorf("%s, %v", label(item), err)
-				}
+				assert.NoError(t, err)
+				assert.Equal(t, item.Value.At.Day(), d)
 				break
 			}
 			b.WantRequests(t, map[string]int{"Table.ListTables": 1, "Table.Query": requests})

@@ -83,9 +83,7 @@ func TestTablesOutsideTheSetAreIgnored(t *testing.T) {
 			t.Errorf("%+v, %v", r, err)
 		}
 		for _, p := range []highvolumedelete.Period{highvolumedelete.Hour, highvolumedelete.Week, highvolumedelete.Month} {
-			if tables, err := newTables(t, b, prefix, p, nil).List(t.Context(), time.Time{}, time.Time{}); err != nil || len(tables) != 1 {
-				t.Errorf("%v: %v, %v", p, tables, err)
-			}
+			assert.Equal(t, len(assert.Must(newTables(t, b, prefix, p, nil).List(t.Context(), time.Time{}, time.Time{}))(t)), 1)
 		}
 	})
 }
@@ -171,14 +169,10 @@ func TestReadsMatchAModel(t *testing.T) {
 			o := scan(newest)
 			o.Parallel = rapid.IntRange(1, 4).Draw(rt, "parallel")
 			low, high := day(1).Add(time.Duration(from)*time.Hour), day(1).Add(time.Duration(to)*time.Hour)
-			if got := read(t, s.Query(t.Context(), low, high, f, o)); !slices.Equal(got, model) {
-				rt.Fatalf("query:\n got %q\nwant %q", got, model)
-			}
+			assert.EqualSlices(assert.Now(rt), read(t, s.Query(t.Context(), low, high, f, o)), model, "query")
 			n := rapid.IntRange(1, 30).Draw(rt, "limit")
 			o.Limit = n
-			if got := read(t, s.Query(t.Context(), low, high, f, o)); !slices.Equal(got, model[:min(n, len(model))]) {
-				rt.Fatalf("limit %d:\n got %q\nwant %q", n, got, model)
-			}
+			assert.EqualSlices(assert.Now(rt), read(t, s.Query(t.Context(), low, high, f, o)), model[:min(n, len(model))], "limit", n, "want", model)
 			var paged []string
 			for cursor, pages := "", 0; ; pages++ {
 				p, err := s.Page(t.Context(), low, high, f, cursor, o)
@@ -192,9 +186,7 @@ func TestReadsMatchAModel(t *testing.T) {
 					break
 				}
 			}
-			if !slices.Equal(paged, model) {
-				rt.Fatalf("pages of %d:\n got %q\nwant %q", n, paged, model)
-			}
+			assert.EqualSlices(assert.Now(rt), paged, model, "pages of", n)
 		})
 	})
 }
@@ -259,13 +251,10 @@ func TestAnErrorEndsTheSequence(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		}
-		if rows != 1 || failures != 1 {
-			t.Errorf("%d rows and %d failures", rows, failures)
-		}
+		assert.Equal(t, rows, 1)
+		assert.Equal(t, failures, 1)
 		b.ClearFaults()
 		b.Fault(storagetest.On("Table.ListTables").Status(500, "InternalError"))
-		if _, err := s.Page(t.Context(), day(1), day(9), filterAll, "", scan(false)); err == nil {
-			t.Error("no error although the listing failed")
-		}
+		assert.Failed(t, assert.ErrorOf(s.Page(t.Context(), day(1), day(9), filterAll, "", scan(false))), "no error although the listing failed")
 	})
 }

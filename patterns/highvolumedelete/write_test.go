@@ -99,9 +99,8 @@ func TestPrepareCreatesFutureTables(t *testing.T) {
 		insert(t, s, "donh", time.Now())
 		b.WantRequests(t, map[string]int{"Table.Insert": 1})
 		tables, err := s.List(t.Context(), time.Now(), time.Time{})
-		if err != nil || len(tables) != 6 {
-			t.Errorf("%d tables, %v", len(tables), err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, len(tables), 6)
 	})
 }
 

@@ -156,9 +156,7 @@ func TestAnEntityAndAListOfTheGuideDoNotShareARow(t *testing.T) {
 		if _, err := store.Insert(ctx, &person{"Sales", "000152", "Jones"}); !errors.As(err, &d) || d.View != "lastname" {
 			t.Errorf("got %v", err)
 		}
-		if _, err := store.Insert(ctx, &person{"Sales", "Lee", "Kwok"}); err == nil {
-			t.Error("the list was overwritten")
-		}
+		assert.Failed(t, assert.ErrorOf(store.Insert(ctx, &person{"Sales", "Lee", "Kwok"})), "the list was overwritten")
 	})
 }
 

@@ -49,9 +49,8 @@ func TestAListIsASet(t *testing.T) {
 				model[m] = true
 			} else {
 				changed, err := l.Remove(row, member(m))
-				if err != nil || changed != model[m] {
-					t.Fatalf("remove: changed %v, %v", changed, err)
-				}
+				assert.NoError(t, err)
+				assert.Equal(assert.Now(t), changed, model[m])
 				delete(model, m)
 			}
 			if n, err := l.Len(row); n != len(model) || err != nil {
@@ -89,12 +88,10 @@ func TestALongListUsesSeveralPropertiesAndShrinksAgain(t *testing.T) {
 		}
 	}
 	got, err := l.read(row)
-	if err != nil || !slices.Equal(got, members) {
-		t.Fatalf("%d members, %v", len(got), err)
-	}
-	if err := l.write(row, members[:10]); err != nil || len(row) != 1 {
-		t.Errorf("after shrinking: %d properties, %v", len(row), err)
-	}
+	assert.NoError(t, err)
+	assert.EqualSlices(assert.Now(t), got, members)
+	assert.NoError(t, l.write(row, members[:10]))
+	assert.Equal(t, len(row), 1)
 }
 
 func TestAFullListIsRefusedAndTheErrorNamesTheRemedy(t *testing.T) {
@@ -104,9 +101,8 @@ func TestAFullListIsRefusedAndTheErrorNamesTheRemedy(t *testing.T) {
 		members = append(members, fmt.Sprintf("%06d", i))
 	}
 	err := l.write(row, members)
-	if !errors.Is(err, patterns.ErrTooLarge) || !strings.Contains(err.Error(), "blob") {
-		t.Errorf("got %v", err)
-	}
+	assert.WantError(t, err, patterns.ErrTooLarge)
+	assert.Contains(t, err.Error(), "blob")
 }
 
 // The text of a member is partition key, "/" and row key. In the order of texts "A B/1" is
@@ -136,9 +132,7 @@ func TestJSONUnitsIsTheLengthOfTheStoredText(t *testing.T) {
 			return // no key contains it
 		}
 		text := formatMembers([]string{s})
-		if want := len(utf16.Encode([]rune(text))) - 2; jsonUnits(s) != want {
-			t.Fatalf("%q: %d units, want %d", s, jsonUnits(s), want)
-		}
+		assert.Equal(assert.Now(t), jsonUnits(s), len(utf16.Encode([]rune(text)))-2, s, "units")
 	})
 }
 
@@ -165,8 +159,7 @@ func TestAListIsWhatEncodingJSONReads(t *testing.T) {
 		}
 		members := rapid.SliceOf(rapid.StringMatching(`[a"\\,<\x{1f}\x{2028}😀]{0,3}`)).Draw(t, "members")
 		var back []string
-		if err := json.Unmarshal([]byte(formatMembers(members)), &back); err != nil || !slices.Equal(back, members) {
-			t.Fatalf("%s, %v", formatMembers(members), err)
-		}
+		assert.NoError(t, json.Unmarshal([]byte(formatMembers(members)), &back))
+		assert.EqualSlices(assert.Now(t), back, members)
 	})
 }

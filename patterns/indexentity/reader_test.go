@@ -50,9 +50,8 @@ func TestEntitiesAreReadConcurrentlyWithinBounds(t *testing.T) {
 			acct.Fault(storagetest.On("Table.Get").DelayReply(time.Second))
 			began, n := time.Now(), 0
 			for item, err := range reader.Query(t.Context(), "Sales", "Jones", &indexentity.QueryOptions{Parallel: parallel}) {
-				if err != nil || item.Key.Row != fmt.Sprintf("%02d", n) {
-					t.Errorf("entity %d: %v, %v", n, item.Key, err)
-				}
+				assert.NoError(t, err)
+				assert.Equal(t, item.Key.Row, fmt.Sprintf("%02d", n))
 				n++
 			}
 			if took := time.Since(began); n != 20 || took != time.Duration(1+waves)*time.Second {

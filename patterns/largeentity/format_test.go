@@ -31,9 +31,7 @@ func TestTheStoredFormatIsTheDocumentedOne(t *testing.T) {
 		home := blobs.URL()[strings.LastIndex(blobs.URL(), "/")+1:]
 		form := strings.ReplaceAll(id.ReplaceAllString(got, "NAME"), home, "CONTAINER")
 		assert.Equal(t, form, want, "references")
-		if len(names) != 3 {
-			t.Fatalf("names %v", names)
-		}
+		assert.Equal(assert.Now(t), len(names), 3, "names", names)
 
 		// A row that was written by other means in this format can be read.
 		hand := employee{Department: jones.Partition, Email: "hand"}

@@ -152,9 +152,7 @@ func TestTheLastAddressCountsWhicheverProgramWroteIt(t *testing.T) {
 		assert.Equal(t, contentByHand(t, client, blobs), "first", "inserted")
 		photo := func(want string) {
 			t.Helper()
-			if item, err := table.Get(ctx, ken); err != nil || string(item.Value.Photo) != want {
-				t.Errorf("%q, %v; want %q", item.Value.Photo, err, want)
-			}
+			assert.Equal(t, string(assert.Must(table.Get(ctx, ken))(t).Value.Photo), want)
 		}
 		// The account is reached at another host.
 		_, path, _ := strings.Cut(readByHand(t, client).Photo, "://")
@@ -243,9 +241,7 @@ func TestABlobThatWasWrittenByHandIsDeletedAGracePeriodAfterItsReplacement(t *te
 		assert.Must(table.UpdateMeta(ctx, ken, func(e *staffMember) error { e.Photo = []byte("new"); return nil }))(t)
 		time.Sleep(day - time.Minute)
 		assert.NoError(t, w.Work(ctx, table.Handle))
-		if item, err := table.Load(ctx, old); err != nil || string(item.Value.Photo) != "photo ken.jpg" {
-			t.Errorf("a reader of the old row: %q, %v", item.Value.Photo, err)
-		}
+		assert.Equal(t, string(assert.Must(table.Load(ctx, old))(t).Value.Photo), "photo ken.jpg")
 		time.Sleep(3 * day)
 		assert.NoError(t, w.Work(ctx, table.Handle))
 		if names := stored(t, table.Container()); len(names) != 1 || names[0] == "ken.jpg" || w.Len() != 0 {
@@ -312,9 +308,7 @@ func TestSweepKeepsTheBlobsWhoseAddressARowContains(t *testing.T) {
 			time.Sleep(2 * day)
 			assert.Must(table.Sweep(ctx, nil))(t)
 		}
-		if item, err := table.Get(ctx, keys.Key{Partition: "Sales", Row: "6"}); err != nil || string(item.Value.Photo) != "new" {
-			t.Errorf("%q, %v", item.Value.Photo, err)
-		}
+		assert.Equal(t, string(assert.Must(table.Get(ctx, keys.Key{Partition: "Sales", Row: "6"}))(t).Value.Photo), "new")
 		if slices.Contains(stored(t, blobs), kens) {
 			t.Error("the replaced blob remains")
 		}
@@ -361,9 +355,7 @@ func TestABlobThatChangesWhileItIsReadIsCorrupt(t *testing.T) {
 			before()
 			return io.ReadAll(body)
 		}
-		if got, err := read(func() {}); err != nil || len(got) != 1<<20 {
-			t.Errorf("a broken connection: %d bytes, %v", len(got), err)
-		}
+		assert.Equal(t, len(assert.Must(read(func() {}))(t)), 1<<20)
 		if _, err := read(func() { put(t, blobs, "v.mp4", bytes.Repeat([]byte("b"), 1<<20)) }); !errors.Is(err, largeentity.ErrCorrupt) {
 			t.Errorf("a changed blob: %v", err)
 		}

@@ -139,9 +139,8 @@ func TestRequestsWithAnOutbox(t *testing.T) {
 			for op, n := range delivery.want {
 				assert.Equal(t, acct.Log().Count(op), n, "requests", op)
 			}
-			if w.Len() != delivery.left || min(w.Len(), 1) != len(stored(t, acct.Container("photos"))) {
-				t.Errorf("%d blobs, %d messages left", len(stored(t, acct.Container("photos"))), w.Len())
-			}
+			assert.Equal(t, w.Len(), delivery.left)
+			assert.Equal(t, min(w.Len(), 1), len(stored(t, acct.Container("photos"))))
 		}
 	})
 }
@@ -163,9 +162,7 @@ func TestAReaderHasTheGracePeriodToReadBlobs(t *testing.T) {
 
 			// The message of a write that fails names the photo that the write would have dropped.
 			acct.Fault(storagetest.On("Table.Replace").Nth(1).Status(403, "AuthorizationFailure"))
-			if err := replace("never"); err == nil {
-				t.Fatal("a refused write succeeded")
-			}
+			assert.Failed(assert.Now(t), replace("never"), "a refused write succeeded")
 			acct.ClearFaults()
 			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
 
@@ -181,9 +178,8 @@ func TestAReaderHasTheGracePeriodToReadBlobs(t *testing.T) {
 			w.until(t, time.Now().Add(day-time.Hour), early, table.Handle)
 			assert.Equal(t, assert.ErrorOf(table.Load(t.Context(), seen)), nil, "early", early, "blob of the row before the delete")
 			w.until(t, time.Now().Add(4*day), early, table.Handle)
-			if len(stored(t, acct.Container("photos"))) != 0 || len(w.waiting) != 0 {
-				t.Errorf("early %v: %d blobs, %d messages left", early, len(stored(t, acct.Container("photos"))), len(w.waiting))
-			}
+			assert.Equal(assert.Now(t), len(stored(t, acct.Container("photos"))), 0)
+			assert.Equal(t, len(w.waiting), 0)
 		})
 	}
 }
@@ -208,9 +204,8 @@ func TestAMessageThatArrivesBeforeItsWriteIsRetried(t *testing.T) {
 		w.until(t, time.Now().Add(2*day), false, table.Handle)
 		assert.Must(table.UpdateMeta(t.Context(), jones, func(e *employee) error { *e = *newJones("second", large); return nil }))(t)
 		w.until(t, time.Now().Add(4*day), false, table.Handle)
-		if len(stored(t, acct.Container("photos"))) != 1 || len(w.waiting) != 0 {
-			t.Errorf("%d blobs, %d messages left", len(stored(t, acct.Container("photos"))), len(w.waiting))
-		}
+		assert.Equal(assert.Now(t), len(stored(t, acct.Container("photos"))), 1)
+		assert.Equal(t, len(w.waiting), 0)
 	})
 }
 
@@ -224,9 +219,7 @@ func TestAStreamUploadedForOneEntityIsRefusedForAnother(t *testing.T) {
 		assert.NoError(t, table.Create(t.Context()))
 		assert.NoError(t, assert.ErrorOf(table.Insert(t.Context(), newFilm(strings.NewReader("first")))))
 		f := newFilm(strings.NewReader("second"))
-		if _, err := table.Insert(t.Context(), f); !errors.Is(err, patterns.ErrExists) {
-			t.Fatal(err)
-		}
+		assert.WantError(assert.Now(t), assert.ErrorOf(table.Insert(t.Context(), f)), patterns.ErrExists)
 		elsewhere := *f
 		elsewhere.RowKey = "2"
 		assert.WantError(t, assert.ErrorOf(table.Insert(t.Context(), &elsewhere)), largeentity.ErrBadStream, "at another key")

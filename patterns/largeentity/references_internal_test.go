@@ -1,7 +1,6 @@
 package largeentity
 
 import (
-	"maps"
 	"net/url"
 	"path"
 	"strings"
@@ -55,9 +54,8 @@ func FuzzReferences(f *testing.F) {
 			wantInContainer(t, table, ref.Name)
 		}
 		again, err := parseReferences(refs.marshal())
-		if err != nil || !maps.Equal(again, refs) {
-			t.Errorf("%+v is printed as %+v, %v", refs, again, err)
-		}
+		assert.NoError(t, err)
+		assert.EqualMaps(t, again, refs)
 	})
 }
 

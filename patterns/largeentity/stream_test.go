@@ -62,9 +62,7 @@ func TestStreamsOfAnyLengthAreReadAsWritten(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for _, gzip := range []bool{false, true} {
 			table := openFilms(t, b, &largeentity.Options[film]{Gzip: gzip})
-			if _, err := table.Get(t.Context(), metropolis); !errors.Is(err, patterns.ErrNotFound) {
-				t.Fatal(err)
-			}
+			assert.WantError(assert.Now(t), assert.ErrorOf(table.Get(t.Context(), metropolis)), patterns.ErrNotFound)
 			for _, c := range []struct{ size, blocks int }{{0, 0}, {1, 0}, {block - 1, 0}, {block, 1}, {block + 1, 2}} {
 				content := noise("v", c.size)
 				b.ResetRequests()
@@ -92,9 +90,8 @@ func TestAStreamWithTooManyBlocksIsTooLarge(t *testing.T) {
 			largeentity.SetMaxBlocks(table, 3)
 			b.ResetRequests()
 			_, err := table.Insert(t.Context(), newFilm(bytes.NewReader(noise("v", 3*block+1))))
-			if !errors.Is(err, patterns.ErrTooLarge) || !strings.Contains(err.Error(), "property Video") {
-				t.Errorf("one byte too long: %v", err)
-			}
+			assert.WantError(t, err, patterns.ErrTooLarge)
+			assert.Contains(t, err.Error(), "property Video")
 			assert.Equal(t, b.Requests().Count("Blob.PutBlock"), 3, "blocks")
 			assert.WantError(t, assert.ErrorOf(table.Get(t.Context(), metropolis)), patterns.ErrNotFound, "the entity")
 			item := assert.Must(table.Insert(t.Context(), newFilm(bytes.NewReader(noise("v", 3*block)))))(t)
@@ -156,9 +153,7 @@ func TestAStreamThatCannotBeWrittenIsRefused(t *testing.T) {
 		}
 		assert.Equal(t, assert.ErrorOf(patterns.NewTable[film](table.Client(), nil)), nil, "a plain table of the type")
 		plain := assert.Must(patterns.NewTable[film](table.Client(), nil))(t)
-		if _, err := plain.Insert(ctx, newFilm(strings.NewReader("x"))); err == nil {
-			t.Error("a plain table wrote a stream")
-		}
+		assert.Failed(t, assert.ErrorOf(plain.Insert(ctx, newFilm(strings.NewReader("x")))), "a plain table wrote a stream")
 
 		// If the source fails, nothing is written, and its error is returned.
 		broken := errors.New("broken")

@@ -42,9 +42,8 @@ func FuzzALineIsDecodedLikeEncodingJSON(f *testing.F) {
 			return
 		}
 		want, err := parseAnyLine(line)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%q: got %+v, want %+v, %v", line, got, want, err)
-		}
+		assert.NoError(t, err)
+		assert.DeepEqual(t, got, want)
 	})
 }
 

@@ -37,9 +37,7 @@ func TestAppendReturnsWhatTailReads(t *testing.T) {
 				t.Errorf("partition key %q", e.Key.Partition)
 			}
 			read := assert.All(t, log.Tail(t.Context(), "000123", 5))
-			if len(read) != 1 {
-				t.Fatalf("read %d entries", len(read))
-			}
+			assert.Equal(assert.Now(t), len(read), 1, "read", "entries")
 			r := read[0]
 			if r.Key != e.Key || r.ETag != e.ETag || !r.Time.Equal(e.Time) || r.Value.What != "taxi" || r.Value.Amount != 12 {
 				t.Errorf("read %+v\nappended %+v", r, e)
@@ -64,9 +62,8 @@ func TestAppendAllStoresEntriesInOrderWithOneRequest(t *testing.T) {
 			assert.NoError(t, err)
 			b.WantRequests(t, map[string]int{"Table.Batch": 1})
 			read := assert.All(t, log.Tail(t.Context(), "s", 1000))
-			if len(read) != 100 || len(es) != 100 {
-				t.Fatalf("read %d of %d", len(read), len(es))
-			}
+			assert.Equal(assert.Now(t), len(read), 100)
+			assert.Equal(assert.Now(t), len(es), 100)
 			for i, r := range read {
 				e := es[99-i]
 				if r.Value.What != fmt.Sprint(99-i) || r.Key != e.Key || r.ETag != e.ETag {
@@ -78,9 +75,7 @@ func TestAppendAllStoresEntriesInOrderWithOneRequest(t *testing.T) {
 			if !errors.Is(err, patterns.ErrTooLarge) || !errors.As(err, &tooMany) || tooMany.Index != 100 {
 				t.Errorf("101 entries: %v", err)
 			}
-			if es, err := log.AppendAll(t.Context(), "s", nil); err != nil || len(es) != 0 {
-				t.Errorf("no entries: %v, %v", es, err)
-			}
+			assert.Equal(t, len(assert.Must(log.AppendAll(t.Context(), "s", nil))(t)), 0)
 		}
 	})
 }
@@ -158,12 +153,8 @@ func TestRetryAfterAnUnknownOutcomeStoresEachEntryOnce(t *testing.T) {
 						es, err = log.AppendAll(t.Context(), "s", vs)
 					}
 					b.ClearFaults()
-					if !errors.Is(err, patterns.ErrOutcomeUnknown) {
-						t.Fatalf("got %v, want an unknown outcome", err)
-					}
-					if len(es) != n {
-						t.Fatalf("%d entries to retry, want %d", len(es), n)
-					}
+					assert.WantError(assert.Now(t), err, patterns.ErrOutcomeUnknown, "want an unknown outcome")
+					assert.Equal(assert.Now(t), len(es), n, "entries to retry")
 					for range 2 {
 						assert.NoError(t, log.Retry(t.Context(), es...))
 						wantOrder(t, assert.All(t, log.Tail(t.Context(), "s", 10)), want...)
@@ -239,19 +230,14 @@ func TestNewRefusesInvalidArguments(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		assert.WantError(t, assert.ErrorOf(logtail.New[claim](nil, nil)), patterns.ErrNil, "no client")
-		if _, err := logtail.New[struct{ C chan int }](client, nil); err == nil {
-			t.Error("a property of a channel type was accepted")
-		}
-		if _, err := logtail.New[int](client, nil); err == nil {
-			t.Error("entries of type int were accepted")
-		}
+		assert.Failed(t, assert.ErrorOf(logtail.New[struct{ C chan int }](client, nil)), "a property of a channel type was accepted")
+		assert.Failed(t, assert.ErrorOf(logtail.New[int](client, nil)), "entries of type int were accepted")
 		for _, n := range []int{-1, 10_001} {
 			assert.WantError(t, assert.ErrorOf(logtail.New(client, &logtail.Options[claim]{Buckets: n})), patterns.ErrBadKey, n, "buckets")
 		}
 		log := newLog(t, client, nil)
-		if log.Client() != client || log.Table().Client() != client {
-			t.Error("Client does not return the client")
-		}
+		assert.Equal(t, log.Client(), client)
+		assert.Equal(t, log.Table().Client(), client)
 	})
 }
 

@@ -43,9 +43,7 @@ func failure(t testing.TB, seq iter.Seq2[logtail.Entry[claim], error]) error {
 		}
 		last = err
 	}
-	if pairs != 1 {
-		t.Fatalf("%d pairs, want one with an error", pairs)
-	}
+	assert.Equal(assert.Now(t), pairs, 1, "pairs, want one with an error")
 	return last
 }
 

@@ -74,9 +74,7 @@ func TestTailOfBucketsReadsOnlyTheirShares(t *testing.T) {
 				es := assert.All(t, log.Tail(t.Context(), "s", c.n))
 				assert.Equal(t, len(es), min(c.n, 100), "entries")
 				for i, e := range es {
-					if e.Value.What != fmt.Sprint(99-i) {
-						t.Fatalf("position %d: entry %s", i, e.Value.What)
-					}
+					assert.Equal(assert.Now(t), e.Value.What, fmt.Sprint(99-i), "position", i, "entry")
 				}
 				wantReturned(t, b, c.rows)
 				b.WantRequests(t, map[string]int{"Table.Query": c.requests})
@@ -112,9 +110,7 @@ func TestTailRarelyNeedsMoreThanOneRequestPerBucket(t *testing.T) {
 		}
 		b.ResetRequests()
 		for s := range tails {
-			if n := len(assert.All(t, log.Tail(t.Context(), fmt.Sprint(s), 30))); n != 30 {
-				t.Fatalf("%d entries", n)
-			}
+			assert.Equal(assert.Now(t), len(assert.All(t, log.Tail(t.Context(), fmt.Sprint(s), 30))), 30, "entries")
 		}
 		// In a simulation one such tail in 280 made a further request. Therefore 7 in 60
 		// indicate a wrong share.

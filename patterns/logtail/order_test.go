@@ -48,9 +48,7 @@ func TestTheNewestEntryComesFirstAtAllTimes(t *testing.T) {
 				appended(t, log, "s", claim{What: times[k].String(), At: times[k]})
 			}
 			es := assert.All(t, log.Tail(t.Context(), "s", 1000))
-			if len(es) != len(times) {
-				t.Fatalf("read %d of %d", len(es), len(times))
-			}
+			assert.Equal(assert.Now(t), len(es), len(times), "read", "of")
 			slices.Reverse(times)
 			for i, e := range es {
 				if !e.Time.Equal(times[i]) || e.Value.What != times[i].String() {
@@ -154,9 +152,7 @@ func TestConcurrentAppendsLoseNothing(t *testing.T) {
 		es := assert.All(t, logs[0].Since(t.Context(), "s", time.Time{}))
 		assert.Equal(t, len(es), writers*each, "entries")
 		for _, e := range slices.Backward(es) {
-			if e.Value.Amount != next[e.Value.What] {
-				t.Fatalf("writer %s: entry %v, want %v", e.Value.What, e.Value.Amount, next[e.Value.What])
-			}
+			assert.Equal(assert.Now(t), e.Value.Amount, next[e.Value.What], "writer", e.Value.What, "entry")
 			next[e.Value.What]++
 		}
 	})

@@ -1,7 +1,6 @@
 package logtail_test
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -106,9 +105,8 @@ func TestACursorOfAnotherReadIsRefused(t *testing.T) {
 		} {
 			for range 2 { // the second time the name of the table is known
 				page, err := c.log.Page(t.Context(), c.stream, c.from, c.to, c.cursor, &logtail.PageOptions{Limit: 1})
-				if !errors.Is(err, patterns.ErrBadCursor) || len(page.Entries) != 0 {
-					t.Errorf("cursor %s: %d entries, %v", c.name, len(page.Entries), err)
-				}
+				assert.WantError(t, err, patterns.ErrBadCursor, c.name)
+				assert.Equal(t, len(page.Entries), 0, c.name)
 			}
 		}
 	})

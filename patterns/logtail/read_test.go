@@ -154,9 +154,7 @@ func TestReadsMatchAModel(t *testing.T) {
 				b.Fault(storagetest.On("Table.Query").CutPage(2))
 			}
 			check := func(what string, got []logtail.Entry[claim], want []string) {
-				if !slices.Equal(whats(got), want) {
-					rt.Fatalf("%s: %v\nwant %v", what, whats(got), want)
-				}
+				assert.EqualSlices(assert.Now(rt), whats(got), want, what)
 			}
 			n := rapid.IntRange(1, 45).Draw(rt, "n")
 			everything := within(at(0), at(13))
@@ -220,9 +218,8 @@ func TestAnErrorEndsTheSequence(t *testing.T) {
 			}
 			assert.Equal(t, e.Key, keys.Key{}, "an entry with an error")
 		}
-		if entries != 2 || failures != 1 {
-			t.Errorf("%d entries and %d failures, want 2 and 1", entries, failures)
-		}
+		assert.Equal(t, entries, 2)
+		assert.Equal(t, failures, 1)
 	})
 }
 

@@ -41,9 +41,7 @@ func TestRowKeysOfALogAlwaysDescend(t *testing.T) {
 func TestKeysAreComparedByTheWallClock(t *testing.T) {
 	k := newRowKeys()
 	assert.NoError(t, assert.ErrorOf(k.next()))
-	if now := k.now().String(); !strings.Contains(now, " m=") {
-		t.Fatalf("the clock shows %s without a monotonic reading: this test proves nothing", now)
-	}
+	assert.Contains(assert.Now(t), k.now().String(), " m=", "the clock shows", "without a monotonic reading: this test proves nothing")
 	if last := k.last.String(); strings.Contains(last, " m=") {
 		t.Errorf("the latest time is %s, with a monotonic reading", last)
 	}
@@ -52,9 +50,7 @@ func TestKeysAreComparedByTheWallClock(t *testing.T) {
 func TestAClockOutOfRangeDoesNotAffectLaterKeys(t *testing.T) {
 	k := newRowKeys()
 	k.now = func() time.Time { return time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC) }
-	if _, err := k.next(); err == nil {
-		t.Fatal("a key for the year 10000")
-	}
+	assert.Failed(assert.Now(t), assert.ErrorOf(k.next()), "a key for the year 10000")
 	k.now = time.Now
 	assert.Equal(t, assert.ErrorOf(k.next()), nil, "afterwards")
 }

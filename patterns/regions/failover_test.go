@@ -142,16 +142,10 @@ func TestStrictReadsAndWritesNeverUseTheSecondary(t *testing.T) {
 		r := w.insert(t, 1, 1)[0]
 		w.replicate()
 		w.account.Down(storagetest.Primary)
-		if err := get(regions.Strict(t.Context()), w, r); err == nil {
-			t.Error("a strict read was answered")
-		}
-		if _, err := w.rows.Get(t.Context(), r.key()); err == nil {
-			t.Error("a read of patterns.Table was answered")
-		}
+		assert.Failed(t, get(regions.Strict(t.Context()), w, r), "a strict read was answered")
+		assert.Failed(t, assert.ErrorOf(w.rows.Get(t.Context(), r.key())), "a read of patterns.Table was answered")
 		ctx, report := regions.Permit(t.Context())
-		if _, err := w.rows.Update(ctx, r.key(), func(r *row) error { r.N++; return nil }); err == nil {
-			t.Error("a write was accepted")
-		}
+		assert.Failed(t, assert.ErrorOf(w.rows.Update(ctx, r.key(), func(r *row) error { r.N++; return nil })), "a write was accepted")
 		assert.Equal(t, report.Source().Region, regions.Secondary, "the row was read from")
 		for _, q := range w.account.Log() {
 			if q.Region == storagetest.Secondary && q.Op != "Table.Get" && q.Op != "Table.Stats" {
@@ -174,9 +168,8 @@ func TestAConditionalWriteBasedOnAStaleReadIsAConflict(t *testing.T) {
 		w.account.Down(storagetest.Primary)
 		stale := assert.Must(w.table.Get(t.Context(), r.key()))(t)
 		w.account.Down()
-		if stale.Value.N != 0 || stale.Region != regions.Secondary {
-			t.Fatalf("not stale: %+v", stale)
-		}
+		assert.Equal(assert.Now(t), stale.Value.N, 0)
+		assert.Equal(assert.Now(t), stale.Region, regions.Secondary)
 		_, err := w.rows.Replace(t.Context(), stale.Item)
 		assert.WantError(t, err, patterns.ErrConflict)
 		time.Sleep(lag)

@@ -206,9 +206,7 @@ func TestSlowPagesAreHedgedWithinTheBudget(t *testing.T) {
 						break
 					}
 				}
-				if !slices.Equal(got, all) {
-					t.Fatalf("%d rows, want %d, each once", len(got), len(all))
-				}
+				assert.EqualSlices(assert.Now(t), got, all, len(got), "rows, want", len(all), "each once")
 			}
 			slices.Sort(took)
 			return took, sources

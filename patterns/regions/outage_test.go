@@ -244,9 +244,8 @@ func TestTheLastSyncTimeIsRequestedSeldomAndNeverEndsARead(t *testing.T) {
 		client := harness.Open(t, w.account.ConnectionString(), "Rows", false, attached(w.pair, harness.Transport(w.send)))
 		table := assert.Must(regions.NewTable(assert.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
 		item := assert.Must(table.Get(t.Context(), r.key()))(t)
-		if item.Region != regions.Secondary || item.MaxAge != regions.UnknownAge {
-			t.Errorf("%+v", item.Source)
-		}
+		assert.Equal(t, item.Region, regions.Secondary)
+		assert.Equal(t, item.MaxAge, regions.UnknownAge)
 		_, err := table.Get(t.Context(), row{PartitionKey: "p", RowKey: "none"}.key())
 		var absent *regions.AbsentError
 		if !errors.As(err, &absent) || absent.MaxAge != regions.UnknownAge {
@@ -336,9 +335,8 @@ func TestASecondaryThatDoesNotReplyEndsNoCursor(t *testing.T) {
 		}
 		began := time.Now()
 		page = assert.Must(w.table.Page(t.Context(), f, page.Cursor, opts))(t)
-		if page.Region != regions.Primary || page.Items[0].Value != all[2] {
-			t.Errorf("%+v", page)
-		}
+		assert.Equal(t, page.Region, regions.Primary)
+		assert.Equal(t, page.Items[0].Value, all[2])
 		n := 0
 		for page, err := range w.table.Scan(t.Context(), f, scanned, &patterns.ScanOptions{PageSize: 2, Parallel: 1}) {
 			assert.NoError(t, err)

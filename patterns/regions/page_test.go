@@ -50,9 +50,8 @@ func TestACursorStaysInItsRegionWhileThatAnswers(t *testing.T) {
 		assert.WantError(t, err, patterns.ErrBadCursor)
 		w.account.Down()
 		strict := assert.Must(w.table.Page(regions.Strict(t.Context()), f, second.Cursor, opts))(t)
-		if strict.Region != regions.Primary || strict.Items[0].Value != rows[6] {
-			t.Errorf("%+v", strict)
-		}
+		assert.Equal(t, strict.Region, regions.Primary)
+		assert.Equal(t, strict.Items[0].Value, rows[6])
 	})
 }
 
@@ -75,9 +74,8 @@ func TestAPageOfTheSecondaryReportsItsAge(t *testing.T) {
 		assert.EqualSlices(t, got, []string{"r0000", "r0001"}, "rows")
 		byKeys := query.And(query.PartitionKey.Eq("p00"), query.RowKey.In("r0000", "r0001a"))
 		page := assert.Must(w.table.Page(t.Context(), byKeys, "", nil))(t)
-		if len(page.Items) != 1 || page.Region != regions.Secondary {
-			t.Errorf("%+v", page)
-		}
+		assert.Equal(assert.Now(t), len(page.Items), 1)
+		assert.Equal(t, page.Region, regions.Secondary)
 	})
 }
 

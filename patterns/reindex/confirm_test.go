@@ -104,9 +104,8 @@ func TestLocalFindingsAreConfirmedTogether(t *testing.T) {
 			time.Sleep(c.age)
 			var last reindex.Report
 			found := assert.All(t, reindex.Verify(t.Context(), s, &reindex.Options{Progress: func(r reindex.Report) { last = r }}))
-			if len(found) != planted || planted != c.want {
-				t.Errorf("%+v: %d findings of %d", c, len(found), planted)
-			}
+			assert.Equal(assert.Now(t), len(found), planted)
+			assert.Equal(t, planted, c.want)
 			sent := len(b.Requests())
 			t.Logf("%d findings in %d partitions of %d rows: %d requests", planted, c.partitions, 2*c.n, last.Requests.Confirm)
 			if last.Requests.Confirm != c.requests || c.age > maxSkew && c.requests > c.pages || sent != last.Requests.Scan+last.Requests.Confirm {

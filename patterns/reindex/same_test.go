@@ -231,9 +231,8 @@ func TestRepairOfUnmarkedCopiesNamesTheRemedy(t *testing.T) {
 		s := newShop(t, b, 1, false)
 		all := harness.NewStore(t, s.client, &patterns.StoreOptions[order]{Views: s.Views()})
 		report := assert.Must(reindex.Repair(t.Context(), all, nil))(t)
-		if report.Failed != 1 || !strings.Contains(report.Failures[0].Text, "StoreOptions.Primaries") {
-			t.Errorf("%+v", report)
-		}
+		assert.Equal(t, report.Failed, 1)
+		assert.Contains(t, report.Failures[0].Text, "StoreOptions.Primaries")
 	})
 }
 

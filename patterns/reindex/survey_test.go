@@ -140,9 +140,7 @@ func TestTheProgramOfASurveyChangesOnePropertyAndNothingElse(t *testing.T) {
 	program := exec.Command(buildPrograms(t, tables, reports))
 	program.Stdin = bytes.NewReader(assert.Must(json.Marshal(all))(t))
 	program.Env = append(os.Environ(), "AZURE_STORAGE_CONNECTION_STRING="+server.ConnectionString())
-	if output, err := program.CombinedOutput(); err != nil || len(output) > 0 {
-		t.Errorf("%v\n%.5000s", err, output)
-	}
+	assert.Equal(t, len(assert.Must(program.CombinedOutput())(t)), 0)
 	for _, h := range tables {
 		h.check(t, before[h], raw(t, acct.Tables().NewClient(h.name)))
 	}

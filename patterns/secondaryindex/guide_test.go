@@ -135,9 +135,8 @@ func TestTheRowsOfTheGuideAreReadChangedAndDeletedInTheirLayout(t *testing.T) {
 					t.Fatalf("before the Store has written: %+v, %v", e, err)
 				}
 				item, fresh, err := r.GetFresh(ctx, l.primary.Partition, "jonesj@contoso.com", nil)
-				if err != nil || fresh != secondaryindex.Fresh {
-					t.Fatalf("%v, %v", fresh, err)
-				}
+				assert.NoError(t, err)
+				assert.Equal(assert.Now(t), fresh, secondaryindex.Fresh)
 				update := func(change func(*person)) {
 					t.Helper()
 					assert.NoError(t, assert.ErrorOf(store.Update(ctx, l.primary, func(p *person) error { change(p); return nil })))
@@ -160,9 +159,8 @@ func TestTheRowsOfTheGuideAreReadChangedAndDeletedInTheirLayout(t *testing.T) {
 					t.Errorf("a copy is not an entity: %v", err)
 				}
 				entries := assert.All(t, r.Query(ctx, "", secondaryindex.Prefix("m").In(pk), nil))
-				if len(entries) != 1 || entries[0].Primary != l.primary {
-					t.Errorf("got %+v", entries)
-				}
+				assert.Equal(assert.Now(t), len(entries), 1)
+				assert.Equal(t, entries[0].Primary, l.primary)
 				assert.NoError(t, store.Delete(ctx, l.primary))
 				wantRows(t, client, map[string]map[string]any{})
 			})
@@ -300,9 +298,8 @@ func TestAStoreReadsNoPlainCopyAsAPrimary(t *testing.T) {
 			assert.NoError(t, err)
 			scanned += len(p.Items)
 		}
-		if len(page.Items) != 4 || scanned != 4 {
-			t.Errorf("a page of %d, a scan of %d", len(page.Items), scanned)
-		}
+		assert.Equal(assert.Now(t), len(page.Items), 4)
+		assert.Equal(t, scanned, 4)
 		for _, email := range []string{"jonesj", "000224"} {
 			at := keys.Key{Partition: "Sales", Row: "email_" + email + "@contoso.com"}
 			_, err := s.Get(ctx, at)

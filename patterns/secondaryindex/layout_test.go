@@ -33,9 +33,8 @@ func TestRowKeysAreAsDocumented(t *testing.T) {
 		{layout{}, "000223", "000223"},
 	} {
 		row, err := c.layout.row(c.value, "000152")
-		if row != c.want || err != nil {
-			t.Errorf("%q: %q, %v, want %q", c.value, row, err, c.want)
-		}
+		assert.Equal(t, row, c.want, c.value)
+		assert.NoError(t, err, c.value)
 	}
 }
 

@@ -236,9 +236,8 @@ func TestALateTransactionIsNeverCopiedInHalf(t *testing.T) {
 		for _, item := range assert.All(t, table.Query(t.Context(), query.PartitionKey.Eq("p"), nil)) {
 			values[item.Value.A]++
 		}
-		if len(values) != 1 || values["acknowledged"]+values["late"] != 3 {
-			t.Errorf("late at page %d: the rows are %v", page, values)
-		}
+		assert.Equal(assert.Now(t), len(values), 1)
+		assert.Equal(t, values["acknowledged"]+values["late"], 3)
 		if int(pages.Load()) < page {
 			return
 		}

@@ -32,9 +32,7 @@ func TestTheSDKWorksOnTheAccount(t *testing.T) {
 		acts = append(acts, aztables.TransactionAction{ActionType: aztables.TransactionTypeAdd, Entity: entity(t, "p", fmt.Sprint(i))})
 	}
 	assert.NoError(t, assert.ErrorOf(client.SubmitTransaction(ctx, acts, nil)))
-	if _, err := client.SubmitTransaction(ctx, acts[:2], nil); err == nil {
-		t.Fatal("a transaction of rows that exist succeeded")
-	}
+	assert.Failed(assert.Now(t), assert.ErrorOf(client.SubmitTransaction(ctx, acts[:2], nil)), "a transaction of rows that exist succeeded")
 	got, err := client.GetEntity(ctx, "p", "7", nil)
 	assert.NoError(t, err)
 	if _, err := client.UpdateEntity(ctx, entity(t, "p", "7"), &aztables.UpdateEntityOptions{IfMatch: &got.ETag, UpdateMode: aztables.UpdateModeReplace}); err != nil {

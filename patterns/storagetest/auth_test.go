@@ -73,9 +73,7 @@ func TestASignatureIsLimitedToItsKeyRange(t *testing.T) {
 	inside := []aztables.TransactionAction{{ActionType: aztables.TransactionTypeInsertReplace, Entity: entity(t, "b", "7")}}
 	assert.Equal(t, assert.ErrorOf(c.SubmitTransaction(ctx, inside, nil)), nil, "a batch within the range")
 	outside := append(inside, aztables.TransactionAction{ActionType: aztables.TransactionTypeInsertReplace, Entity: entity(t, "b", "0")})
-	if _, err := c.SubmitTransaction(ctx, outside, nil); err == nil {
-		t.Error("a batch that leaves the range was accepted")
-	}
+	assert.Failed(t, assert.ErrorOf(c.SubmitTransaction(ctx, outside, nil)), "a batch that leaves the range was accepted")
 	if q := acct.Log().Only("Table.Batch")[1]; q.Inner != 403 || q.Code != "AuthorizationFailure" {
 		t.Errorf("%v", q)
 	}
@@ -194,8 +192,7 @@ func TestARefusedCredentialIsReportedWithTheReason(t *testing.T) {
 		}
 		res := assert.Must(acct.Transport().Do(req))(t)
 		body, err := io.ReadAll(res.Body)
-		if err != nil || !strings.Contains(string(body), tt.want) {
-			t.Errorf("%s %s: %d %s %v", tt.address, tt.authorization, res.StatusCode, body, err)
-		}
+		assert.NoError(t, err)
+		assert.Contains(t, string(body), tt.want)
 	}
 }

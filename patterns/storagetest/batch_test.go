@@ -25,16 +25,14 @@ func TestABatchOfDeletesIsOneRequest(t *testing.T) {
 	acct.ResetLog()
 	acct.Fault(storagetest.On("Blob.Batch").Nth(1).LoseReply())
 	res, err := box.SubmitBatch(ctx, batch, nil) // the SDK repeats it
-	if err != nil || len(res.Responses) != 3 {
-		t.Fatalf("%d replies, %v", len(res.Responses), err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), len(res.Responses), 3)
 	for _, item := range res.Responses {
 		wantCode(t, item.Error, 404, "BlobNotFound")
 	}
 	log := acct.Log()
-	if len(log) != 2 || log.Count("Blob.Batch") != 2 {
-		t.Fatalf("not two requests:\n%v", log)
-	}
+	assert.Equal(assert.Now(t), len(log), 2)
+	assert.Equal(assert.Now(t), log.Count("Blob.Batch"), 2)
 	if first, second := log[0], log[1]; first.Written != 2 || second.Written != 0 || second.Status != 202 || second.Inner != 404 || second.Code != "BlobNotFound" {
 		t.Errorf("\n%v", log)
 	}

@@ -74,9 +74,8 @@ func TestRulesApplyToTheTableOfABatchAndOfACreate(t *testing.T) {
 			assert.NoError(t, assert.ErrorOf(send(t, tr, "POST", tt.at, tt.body)))
 		}
 		log := tr.Log()
-		if log[0].Resource != tt.resource || (log[1].Status == 503) != (tt.resource != "") {
-			t.Errorf("%s %.300s:\n%v", tt.at, tt.body, log)
-		}
+		assert.Equal(t, log[0].Resource, tt.resource)
+		assert.Equal(t, log[1].Status == 503, tt.resource != "")
 		if s.sent[0] != tt.body {
 			t.Errorf("%d bytes arrived of %d", len(s.sent[0]), len(tt.body))
 		}

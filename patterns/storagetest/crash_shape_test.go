@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -28,7 +29,6 @@ func TestEverySignatureOfScenarioAndCheckRuns(t *testing.T) {
 		func(t *testing.T, acct *storagetest.Account) { checks++ })
 	// Undisturbed, before, after and late at the one call, before the second. The late run has
 	// two checks.
-	if runs != 3*5 || checks != 3*6 {
-		t.Errorf("%d runs, %d checks", runs, checks)
-	}
+	assert.Equal(t, runs, 3*5)
+	assert.Equal(t, checks, 3*6)
 }

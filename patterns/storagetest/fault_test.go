@@ -177,9 +177,8 @@ func TestDelaysEndWithTheContext(t *testing.T) {
 		tr := storagetest.Wrap(s, nil)
 		script(t, tr, storagetest.On("*").Delay(2*time.Second).DelayReply(3*time.Second), storagetest.On("*").Delay(time.Second))
 		start := time.Now()
-		if _, err := send(t, tr, "GET", base+"/People()", ""); err != nil || time.Since(start) != 6*time.Second {
-			t.Errorf("%v after %v", err, time.Since(start))
-		}
+		assert.NoError(t, assert.ErrorOf(send(t, tr, "GET", base+"/People()", "")))
+		assert.Equal(t, time.Since(start), 6*time.Second)
 		for limit, carriedOut := range map[time.Duration]int{time.Second: 0, 4 * time.Second: 1} {
 			s.sent = nil
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
@@ -199,9 +198,8 @@ func TestAnEndedContextIsNeitherSentNorCounted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	assert.WantError(t, assert.ErrorOf(sendCtx(t, ctx, tr, "GET", base+"/People()", "")), context.Canceled)
-	if len(s.sent) != 0 || len(tr.Log()) != 0 {
-		t.Errorf("sent %d, logged %d", len(s.sent), len(tr.Log()))
-	}
+	assert.Equal(assert.Now(t), len(s.sent), 0)
+	assert.Equal(t, len(tr.Log()), 0)
 }
 
 func TestARepeatedRequestIsCarriedOutTwiceWithItsBody(t *testing.T) {
@@ -219,9 +217,8 @@ func TestATruncatedReplyReturnsAnUnexpectedEOF(t *testing.T) {
 	script(t, tr, storagetest.On("*").CutReply(3))
 	res := assert.Must(send(t, tr, "GET", base+"/People()", ""))(t)
 	b, err := io.ReadAll(res.Body)
-	if string(b) != "rep" || !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("%q %v", b, err)
-	}
+	assert.Equal(t, string(b), "rep")
+	assert.WantError(t, err, io.ErrUnexpectedEOF)
 }
 
 func TestPagesAreShortenedWithParametersOfEveryService(t *testing.T) {
@@ -238,9 +235,8 @@ func TestPagesAreShortenedWithParametersOfEveryService(t *testing.T) {
 	}
 	want := base + "/People()?%24filter=x&%24top=5&NextPartitionKey=abc&NextRowKey=def"
 	assert.EqualSlices(t, s.urls, []string{want}, "want", want)
-	if _, err := send(t, tr, "GET", base+"/People()?$top=3", ""); err != nil || len(s.urls) != 1 {
-		t.Errorf("%v, sent %v", err, s.urls)
-	}
+	assert.NoError(t, assert.ErrorOf(send(t, tr, "GET", base+"/People()?$top=3", "")))
+	assert.Equal(t, len(s.urls), 1)
 }
 
 func TestMessagesAreDeliveredLateAndTwice(t *testing.T) {
@@ -295,9 +291,8 @@ func TestTheLogKeepsTheNewestAndCounts(t *testing.T) {
 	if n := len(l); n < 5 || n > 10 || l[n-1].Seq != 25 || l[n-1].Rows[0].Row != "24" || l[n-1].RequestBytes != 2 || l[n-1].ReplyBytes != 8 {
 		t.Errorf("%d entries:\n%v", len(l), l)
 	}
-	if l.Count("Table.Get") != len(l) || l.Count("Queue.*") != 0 {
-		t.Errorf("%v", l.Ops())
-	}
+	assert.Equal(t, l.Count("Table.Get"), len(l))
+	assert.Equal(t, l.Count("Queue.*"), 0)
 	tr.ResetLog()
 	assert.Equal(t, len(tr.Log()), 0, "not empty")
 	script(t, tr, storagetest.On("*").LoseRequest())
@@ -320,8 +315,7 @@ func TestAKilledSenderReceivesOnlyErrors(t *testing.T) {
 		if after {
 			want = append(want, "2")
 		}
-		if !slices.Equal(s.sent, want) || deaths != 1 {
-			t.Errorf("after %v: carried out %v, died %d times", after, s.sent, deaths)
-		}
+		assert.EqualSlices(t, s.sent, want)
+		assert.Equal(t, deaths, 1)
 	}
 }

@@ -81,9 +81,7 @@ func TestALateRequestIsRefusedOnceItsSignatureIsTooOld(t *testing.T) {
 			table(t, acct, "people")
 			acct.Fault(storagetest.On("Table.Insert").LateRequest(delay, delay))
 			people := acct.TablesWith(once()).NewClient("people")
-			if _, err := people.AddEntity(t.Context(), entity(t, "p", "r"), nil); err == nil {
-				t.Error("the sender received a reply")
-			}
+			assert.Failed(t, assert.ErrorOf(people.AddEntity(t.Context(), entity(t, "p", "r"), nil)), "the sender received a reply")
 			time.Sleep(time.Hour)
 			put(t, people, "p", "other")
 			if q := acct.Log()[0]; q.Status != status {
@@ -177,9 +175,8 @@ func TestNoRequestArrivesLateIfInFlightIsNegative(t *testing.T) {
 		runs++
 		return create(ctx, acct, "people")
 	}, func(*testing.T, *storagetest.Account) { checks++ }, &storagetest.CrashOptions{InFlight: -1})
-	if runs != 4 || checks != 4 {
-		t.Errorf("%d runs, %d checks", runs, checks)
-	}
+	assert.Equal(t, runs, 4)
+	assert.Equal(t, checks, 4)
 }
 
 func TestTheRequestInFlightArrivesWhileCheckWaits(t *testing.T) {
@@ -196,7 +193,6 @@ func TestTheRequestInFlightArrivesWhileCheckWaits(t *testing.T) {
 		seen = append(seen, found)
 	}, &storagetest.CrashOptions{InFlight: 10 * time.Minute, Account: &storagetest.Options{Seed: 1}})
 	// Late is the fourth run, with one check.
-	if len(seen) != 5 || seen[3] != "false false true " {
-		t.Errorf("%q", seen)
-	}
+	assert.Equal(assert.Now(t), len(seen), 5)
+	assert.Equal(t, seen[3], "false false true ")
 }

@@ -145,9 +145,7 @@ func TestALateRequestToARegionThatIsDownIsNeverCarriedOut(t *testing.T) {
 	assert.NoError(t, acct.Fault(storagetest.On("Table.Insert").Nth(1).LateRequest(0, 0)))
 	acct.TablesWith(once()).NewClient("people").AddEntity(t.Context(), entity(t, "p", "1"), nil) //nolint:errcheck // lost
 	acct.Down(storagetest.Primary)
-	if n := acct.Arrive(); n != 1 {
-		t.Fatalf("%d late requests", n)
-	}
+	assert.Equal(assert.Now(t), acct.Arrive(), 1, "late requests")
 	acct.Down()
 	if rows, _ := rowKeys(t, people, nil); len(rows) != 0 {
 		t.Errorf("rows %q", rows)

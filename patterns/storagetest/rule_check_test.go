@@ -48,9 +48,7 @@ func TestARuleThatCanNeverActIsRefused(t *testing.T) {
 
 func TestNoRuleIsAddedIfOneIsRefused(t *testing.T) {
 	tr := storagetest.Wrap(&service{}, nil)
-	if err := tr.Fault(storagetest.On("*").LoseRequest(), storagetest.On("*")); err == nil {
-		t.Fatal("accepted")
-	}
+	assert.Failed(assert.Now(t), tr.Fault(storagetest.On("*").LoseRequest(), storagetest.On("*")), "accepted")
 	assert.Equal(t, assert.ErrorOf(send(t, tr, http.MethodGet, base+"/People()", "")), nil)
 }
 

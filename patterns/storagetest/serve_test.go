@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"strings"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
@@ -61,9 +60,7 @@ func TestTheAccountServesOtherProcesses(t *testing.T) {
 		t.Errorf("\n%v", log)
 	}
 	assert.Equal(t, server.Close(), nil)
-	if _, err := http.Get(server.TablesURL); err == nil {
-		t.Error("still serving after Close")
-	}
+	assert.Failed(t, assert.ErrorOf(http.Get(server.TablesURL)), "still serving after Close")
 }
 
 func TestALostReplyBreaksTheConnection(t *testing.T) {
@@ -120,8 +117,7 @@ func TestTheHostOfARequestSelectsTheService(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest("GET", target, nil))
-		if w.Code != want.status || !strings.Contains(w.Body.String(), want.code) {
-			t.Errorf("%s: %d %s", target, w.Code, w.Body)
-		}
+		assert.Equal(t, w.Code, want.status)
+		assert.Contains(t, w.Body.String(), want.code)
 	}
 }

@@ -21,9 +21,7 @@ func rowSize(tb testing.TB, n int) int64 {
 		page := assert.Must(pager.NextPage(tb.Context()))(tb)
 		rows += len(page.Entities)
 	}
-	if rows != n {
-		tb.Fatalf("%d of %d rows", rows, n)
-	}
+	assert.Equal(assert.Now(tb), rows, n, "of", "rows")
 	size := (held() - before) / int64(n)
 	runtime.KeepAlive(acct)
 	return size

@@ -97,9 +97,8 @@ func TestWithoutATransportOfTheCallerTheAccountIsTheNetwork(t *testing.T) {
 		"a limited client": {ClientOptions: azcore.ClientOptions{Transport: limited(http.DefaultClient)}},
 	} {
 		acct := storagetest.New(t)
-		if _, err := acct.TablesWith(o).NewClient("people").CreateTable(t.Context(), nil); err != nil || len(acct.Log()) != 1 {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.NoError(t, assert.ErrorOf(acct.TablesWith(o).NewClient("people").CreateTable(t.Context(), nil)), name)
+		assert.Equal(t, len(acct.Log()), 1, name)
 	}
 }
 

@@ -176,7 +176,5 @@ func TestATableSASOfTheJavaScriptSDKPermitsItsKeyRange(t *testing.T) {
 			wantCode(t, g.AllowRow(op.TableQuery, "People", "a b+c", "3"), 403, "AuthorizationFailure")
 		}
 	}
-	if len(ranges) > 0 {
-		t.Errorf("not recorded: %v", ranges)
-	}
+	assert.Equal(t, len(ranges), 0, "not recorded", ranges)
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/auth"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 )
@@ -169,9 +170,8 @@ func TestAStoredAccessPolicySetsWhatTheSASOmits(t *testing.T) {
 	}
 	v := verifier()
 	v.Policy = func(s op.Service, resource, id string) (auth.StoredPolicy, bool) {
-		if s != op.Table || resource != "people" {
-			t.Errorf("looked up %v %q", s, resource)
-		}
+		assert.Equal(t, s, op.Table)
+		assert.Equal(t, resource, "people")
 		p, ok := policies[id]
 		return p, ok
 	}

@@ -104,9 +104,8 @@ func TestSettingHeadersClearsOmittedOnes(t *testing.T) {
 	s := filled(t)
 	servicetest.Send(t, s, "PUT", "/c11/b?comp=properties", "", "x-ms-blob-content-type", "text/plain", "x-ms-blob-content-language", "en").Want(t, 200, "")
 	a := servicetest.Send(t, s, "HEAD", "/c11/b", "")
-	if a.Header.Get("Content-Type") != "text/plain" || a.Header.Get("Content-Language") != "en" {
-		t.Error(a.Header)
-	}
+	assert.Equal(t, a.Header.Get("Content-Type"), "text/plain")
+	assert.Equal(t, a.Header.Get("Content-Language"), "en")
 	servicetest.Send(t, s, "PUT", "/c11/b?comp=properties", "", "x-ms-blob-cache-control", "no-cache").Want(t, 200, "")
 	a = servicetest.Send(t, s, "HEAD", "/c11/b", "")
 	if a.Header.Get("Content-Type") != "" || a.Header.Get("Content-Language") != "" || a.Header.Get("Cache-Control") != "no-cache" {
@@ -186,9 +185,8 @@ func TestContentFollowsAModel(t *testing.T) {
 			"append": func(rt *rapid.T) {
 				d := data.Draw(rt, "data")
 				a := servicetest.Send(t, s, "PUT", "/c11/a?comp=appendblock", d, "x-ms-blob-condition-appendpos", fmt.Sprint(len(log)))
-				if a.Status != 201 || a.Header.Get("X-Ms-Blob-Append-Offset") != fmt.Sprint(len(log)) {
-					rt.Fatalf("append: %d %s", a.Status, a.Code)
-				}
+				assert.Equal(assert.Now(rt), a.Status, 201)
+				assert.Equal(assert.Now(rt), a.Header.Get("X-Ms-Blob-Append-Offset"), fmt.Sprint(len(log)))
 				log = append(log, d...)
 			},
 			"stage": func(rt *rapid.T) {
@@ -243,9 +241,8 @@ func TestContentFollowsAModel(t *testing.T) {
 					from := rapid.IntRange(0, len(want)-1).Draw(rt, "from")
 					to := rapid.IntRange(from, len(want)+3).Draw(rt, "to")
 					a := servicetest.Send(t, s, "GET", path, "", "Range", fmt.Sprintf("bytes=%d-%d", from, to))
-					if a.Status != 206 || a.Body != string(want[from:min(to+1, len(want))]) {
-						rt.Fatalf("%s %d-%d: %d %q of %q", path, from, to, a.Status, a.Body, want)
-					}
+					assert.Equal(assert.Now(rt), a.Status, 206)
+					assert.Equal(assert.Now(rt), a.Body, string(want[from:min(to+1, len(want))]))
 				}
 			},
 		})

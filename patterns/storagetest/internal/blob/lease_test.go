@@ -72,9 +72,7 @@ func TestLeaseOperationsHaveTheDocumentedOutcomes(t *testing.T) {
 	} {
 		for i, from := range order {
 			l := states[from]
-			if got := l.state(now); got != from {
-				t.Fatalf("the %s lease is %s", from, got)
-			}
+			assert.Equal(assert.Now(t), l.state(now), from, "the", "lease is")
 			err := op.do(&l)
 			got := l.state(now)
 			switch {
@@ -136,9 +134,8 @@ func TestABreakReturnsTheRemainingTime(t *testing.T) {
 		{"expired", lease{id: "a", duration: time.Second, until: now}, 5 * time.Second, 0},
 	} {
 		left, e := c.l.end(now, c.period)
-		if e != nil || left != c.left {
-			t.Errorf("%s: %v left (%v), want %v", c.why, left, e, c.left)
-		}
+		assert.Equal(assert.Now(t), e, nil)
+		assert.Equal(t, left, c.left)
 		if got := c.l.locked(now.Add(left - 1)); left > 0 && !got {
 			t.Errorf("%s: not locked before the end", c.why)
 		}

@@ -184,9 +184,8 @@ func TestSDKListsFlatAndByHierarchyInPages(t *testing.T) {
 		for pager.More() {
 			p := assert.Must(pager.NextPage(ctx))(t)
 			for _, b := range p.Segment.BlobItems {
-				if *b.Metadata["n"] != *b.Name || *b.Properties.ContentLength != int64(len(*b.Name)) {
-					t.Errorf("%s: metadata %v, length %d", *b.Name, b.Metadata, *b.Properties.ContentLength)
-				}
+				assert.Equal(t, *b.Metadata["n"], *b.Name)
+				assert.Equal(t, *b.Properties.ContentLength, int64(len(*b.Name)))
 				flat = append(flat, *b.Name)
 			}
 		}
@@ -213,9 +212,8 @@ func TestSDKCopiesWithinTheAccount(t *testing.T) {
 	assert.NoError(t, assert.ErrorOf(src.Upload(ctx, body("content"), &blockblob.UploadOptions{Metadata: map[string]*string{"a": to.Ptr("1")}})))
 	dst := ct.NewBlockBlobClient("dst")
 	r, err := dst.StartCopyFromURL(ctx, src.URL(), nil)
-	if err != nil || *r.CopyStatus != sdk.CopyStatusTypeSuccess {
-		t.Fatalf("%+v, %v", r, err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), *r.CopyStatus, sdk.CopyStatusTypeSuccess)
 	assert.Equal(t, read(t, dst.BlobClient(), nil), "content", "read")
 	p, err := dst.GetProperties(ctx, nil)
 	if err != nil || *p.CopyID != *r.CopyID || *p.Metadata["A"] != "1" {
@@ -252,9 +250,8 @@ func TestSDKDescribesContainersAndTheService(t *testing.T) {
 	}
 	assert.Equal(t, strings.Join(names, " "), "aaaaaa bbbbbb cccccc")
 	info, err := s.GetAccountInfo(ctx, nil)
-	if err != nil || *info.AccountKind != service.AccountKindStorageV2 {
-		t.Errorf("%+v, %v", info, err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(t, *info.AccountKind, service.AccountKindStorageV2)
 	assert.Equal(t, assert.ErrorOf(s.GetProperties(ctx, nil)), nil)
 	c := s.NewContainerClient("aaa")
 	if _, err := c.SetAccessPolicy(ctx, &container.SetAccessPolicyOptions{Access: to.Ptr(container.PublicAccessTypeBlob), ContainerACL: []*container.SignedIdentifier{

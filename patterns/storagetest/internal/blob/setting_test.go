@@ -20,9 +20,8 @@ func TestSDKSetsAndReadsTags(t *testing.T) {
 	b := newContainer(t).NewBlockBlobClient("b")
 	up := assert.Must(b.Upload(ctx, body("x"), &blockblob.UploadOptions{Tags: map[string]string{"a b": "1+1", "c": ""}}))(t)
 	got, err := b.GetTags(ctx, nil)
-	if err != nil || len(got.BlobTagSet) != 2 {
-		t.Fatalf("%+v, %v", got.BlobTagSet, err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), len(got.BlobTagSet), 2)
 	assert.NoError(t, assert.ErrorOf(b.SetTags(ctx, map[string]string{"d": "4"}, nil)))
 	p, err := b.GetProperties(ctx, nil)
 	if err != nil || *p.TagCount != 1 || *p.ETag != *up.ETag {

@@ -28,18 +28,16 @@ func TestASnapshotKeepsWhatTheBlobWas(t *testing.T) {
 		}
 		for i, text := range []string{"one", "two", "three"} {
 			p, err := at(ids[i]).GetProperties(ctx, nil)
-			if err != nil || *p.Metadata["A"] != text {
-				t.Errorf("%s: %v, %v", ids[i], p.Metadata, err)
-			}
+			assert.NoError(t, err)
+			assert.Equal(t, *p.Metadata["A"], text)
 			if got := read(t, at(ids[i]), nil); got != text {
 				t.Errorf("%s: %q, want %q", ids[i], got, text)
 			}
 		}
 		_, err := b.Delete(ctx, nil)
 		wantCode(t, err, bloberror.SnapshotsPresent)
-		if _, err := b.StartCopyFromURL(ctx, at(ids[0]).URL(), nil); err != nil || read(t, b.BlobClient(), nil) != "one" {
-			t.Errorf("the first snapshot was not copied over the blob: %v", err)
-		}
+		assert.NoError(t, assert.ErrorOf(b.StartCopyFromURL(ctx, at(ids[0]).URL(), nil)))
+		assert.Equal(t, read(t, b.BlobClient(), nil), "one")
 		assert.Equal(t, assert.ErrorOf(at(ids[1]).Delete(ctx, nil)), nil)
 		_, err = at(ids[1]).GetProperties(ctx, nil)
 		wantCode(t, err, bloberror.BlobNotFound)

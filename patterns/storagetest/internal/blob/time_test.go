@@ -67,9 +67,8 @@ func TestSDKChangesBreaksAndReleasesALease(t *testing.T) {
 		time.Sleep(24 * time.Hour)
 		assert.NoError(t, assert.ErrorOf(l.ChangeLease(ctx, "99999999-2222-3333-4444-555555555555", nil)))
 		broke, err := l.BreakLease(ctx, &lease.BlobBreakOptions{BreakPeriod: to.Ptr[int32](20)})
-		if err != nil || *broke.LeaseTime != 20 {
-			t.Fatalf("%+v, %v", broke, err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(assert.Now(t), *broke.LeaseTime, 20)
 		_, err = b.AppendBlock(ctx, body("x"), nil)
 		wantCode(t, err, bloberror.LeaseIDMissing)
 		_, err = l.RenewLease(ctx, nil)
@@ -109,18 +108,15 @@ func TestTheNameOfADeletedContainerIsBlockedFor30Seconds(t *testing.T) {
 		assert.NoError(t, assert.ErrorOf(c.NewBlockBlobClient("b").Upload(ctx, body("x"), nil)))
 		assert.NoError(t, assert.ErrorOf(c.Delete(ctx, nil)))
 		_, err := c.NewBlobClient("b").GetProperties(ctx, nil)
-		if err == nil {
-			t.Error("a blob outlives its container")
-		}
+		assert.Failed(t, err, "a blob outlives its container")
 		time.Sleep(30*time.Second - time.Nanosecond)
 		_, err = c.Create(ctx, nil)
 		wantCode(t, err, bloberror.ContainerBeingDeleted)
 		time.Sleep(time.Nanosecond)
 		assert.NoError(t, assert.ErrorOf(c.Create(ctx, nil)))
 		p, err := c.NewListBlobsFlatPager(nil).NextPage(ctx)
-		if err != nil || len(p.Segment.BlobItems) != 0 {
-			t.Errorf("the new container contains %d blobs, %v", len(p.Segment.BlobItems), err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(t, len(p.Segment.BlobItems), 0)
 	})
 }
 

@@ -91,9 +91,7 @@ func TestFiltersMatchTheSameRowsAsInPackageQuery(t *testing.T) {
 			row.set("A", value.Draw(t, "A"))
 			stored := append(values(), math.NaN(), math.Inf(1))
 			row.set("B", rapid.SampledFrom(stored).Draw(t, "B"))
-			if got.Match(row) != want.Match(row.values) {
-				t.Fatalf("%s matches %v: %v", want, row.values, got.Match(row))
-			}
+			assert.Equal(assert.Now(t), got.Match(row), want.Match(row.values), want, "matches", row.values)
 		}
 	})
 }
@@ -164,9 +162,7 @@ func FuzzFilter(f *testing.F) {
 			for _, name := range []string{"A", "B", "C", "PartitionKey"} {
 				row.set(name, v)
 			}
-			if got.Match(row) != want.Match(row.values) {
-				t.Fatalf("%q matches %v: %v", text, v, got.Match(row))
-			}
+			assert.Equal(assert.Now(t), got.Match(row), want.Match(row.values), text, "matches", v)
 		}
 	})
 }

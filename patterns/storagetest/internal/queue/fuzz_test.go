@@ -79,9 +79,8 @@ func FuzzText(f *testing.F) {
 		}
 		q := newQueueOn(t, srv)
 		r, err := q.DequeueMessage(t.Context(), nil)
-		if err != nil || len(r.Messages) != 1 {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
+		assert.Equal(assert.Now(t), len(r.Messages), 1)
 		got := ""
 		if r.Messages[0].MessageText != nil {
 			got = *r.Messages[0].MessageText

@@ -80,12 +80,10 @@ func TestSDKCreatesListsAndDescribesQueues(t *testing.T) {
 	q := c.NewQueueClient("bbb")
 	assert.NoError(t, assert.ErrorOf(q.SetMetadata(t.Context(), &azqueue.SetMetadataOptions{Metadata: map[string]*string{"a": to.Ptr("1")}})))
 	props, err := q.GetProperties(t.Context(), nil)
-	if err != nil || *props.ApproximateMessagesCount != 0 {
-		t.Fatalf("%+v, %v", props, err)
-	}
-	if len(props.Metadata) != 1 || *props.Metadata["A"] != "1" {
-		t.Errorf("metadata %v", props.Metadata)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), *props.ApproximateMessagesCount, 0)
+	assert.Equal(assert.Now(t), len(props.Metadata), 1)
+	assert.Equal(t, *props.Metadata["A"], "1")
 }
 
 func TestSDKPutsGetsUpdatesAndDeletesAMessage(t *testing.T) {
@@ -98,9 +96,8 @@ func TestSDKPutsGetsUpdatesAndDeletesAMessage(t *testing.T) {
 		t.Fatalf("peek %+v, %v", peeked.Messages, err)
 	}
 	got, err := q.DequeueMessage(ctx, nil)
-	if err != nil || len(got.Messages) != 1 {
-		t.Fatalf("get %+v, %v", got.Messages, err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(assert.Now(t), len(got.Messages), 1)
 	m := got.Messages[0]
 	if *m.MessageText != text || *m.DequeueCount != 1 || *m.MessageID != *put.Messages[0].MessageID {
 		t.Errorf("got %q, count %d", *m.MessageText, *m.DequeueCount)

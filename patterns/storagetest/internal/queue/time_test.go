@@ -80,9 +80,8 @@ func TestAMessageExpires(t *testing.T) {
 		}{{0, 2}, {7*24*time.Hour - 5*time.Second, 1}, {100 * 365 * 24 * time.Hour, 1}} {
 			time.Sleep(c.after)
 			p, err := q.GetProperties(t.Context(), nil)
-			if err != nil || *p.ApproximateMessagesCount != c.want {
-				t.Errorf("after %v: %d messages, want %d (%v)", c.after, *p.ApproximateMessagesCount, c.want, err)
-			}
+			assert.NoError(t, err)
+			assert.Equal(t, *p.ApproximateMessagesCount, c.want)
 		}
 	})
 }
@@ -126,14 +125,12 @@ func TestMessagesAreReturnedInOrderAndClearRemovesAll(t *testing.T) {
 	}
 	assert.EqualSlices(t, texts(t, q, 32, 30), want[:32])
 	peeked, err := q.PeekMessages(t.Context(), &azqueue.PeekMessagesOptions{NumberOfMessages: to.Ptr[int32](32)})
-	if err != nil || len(peeked.Messages) != 4 {
-		t.Errorf("peeked %d, %v", len(peeked.Messages), err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(t, len(peeked.Messages), 4)
 	assert.NoError(t, assert.ErrorOf(q.ClearMessages(t.Context(), nil)))
 	p, err := q.GetProperties(t.Context(), nil)
-	if err != nil || *p.ApproximateMessagesCount != 0 {
-		t.Errorf("%d left, %v", *p.ApproximateMessagesCount, err)
-	}
+	assert.NoError(t, err)
+	assert.Equal(t, *p.ApproximateMessagesCount, 0)
 }
 
 func TestAnUpdateWithoutABodyKeepsTheText(t *testing.T) {
@@ -142,7 +139,6 @@ func TestAnUpdateWithoutABodyKeepsTheText(t *testing.T) {
 	got := servicetest.Send(t, s, "GET", "/queue1/messages", "")
 	servicetest.Send(t, s, "PUT", "/queue1/messages/"+element(got.Body, "MessageId")+"?visibilitytimeout=0&popreceipt="+escape(element(got.Body, "PopReceipt")), "").Want(t, 204, "")
 	got = servicetest.Send(t, s, "GET", "/queue1/messages", "")
-	if element(got.Body, "MessageText") != "keep" || element(got.Body, "DequeueCount") != "2" {
-		t.Error(got.Body)
-	}
+	assert.Equal(t, element(got.Body, "MessageText"), "keep")
+	assert.Equal(t, element(got.Body, "DequeueCount"), "2")
 }

@@ -2,6 +2,7 @@ package request
 
 import (
 	"encoding/json"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"testing"
 	"unicode/utf8"
 )
@@ -32,15 +33,12 @@ func FuzzScanObject(f *testing.F) {
 		for _, m := range got {
 			last[m.Name] = m
 		}
-		if len(last) != len(judge) {
-			t.Fatalf("%d names, want %d, in %q", len(last), len(judge), b)
-		}
+		assert.Equal(assert.Now(t), len(last), len(judge), "names", "in", b)
 		for name, raw := range judge {
 			if m := last[name]; m.Kind == StringValue {
 				var s string
-				if err := json.Unmarshal(raw, &s); err != nil || s != m.Text {
-					t.Fatalf("%q: %q, want %q", name, m.Text, s)
-				}
+				assert.NoError(t, json.Unmarshal(raw, &s), name)
+				assert.Equal(assert.Now(t), s, m.Text, name)
 			} else if m.Kind != NullValue && m.Text != string(raw) {
 				t.Fatalf("%q: %q, want %q", name, m.Text, raw)
 			}

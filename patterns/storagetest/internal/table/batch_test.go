@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 )
 
@@ -138,9 +139,8 @@ func TestABatchWithAReadHasNoOtherOperation(t *testing.T) {
 		t.Errorf("%v %s", statuses, last)
 	}
 	statuses, last = a.parts(a.want(202, "", a.do("POST", "/$batch", body(1, "/T12"+address2("p", "none")), batchType)))
-	if fmt.Sprint(statuses) != "[404]" || !strings.Contains(last, "ResourceNotFound") {
-		t.Errorf("%v %s", statuses, last)
-	}
+	assert.Equal(t, fmt.Sprint(statuses), "[404]")
+	assert.Contains(t, last, "ResourceNotFound")
 	a.want(400, "InvalidInput", a.do("POST", "/$batch", body(2, at), batchType))
 	a.want(400, "InvalidInput", a.do("POST", "/$batch", body(1, "/T12()"), batchType))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 )
@@ -51,8 +52,7 @@ func TestATableIsCreatedOnceWhileItsNameIsBlocked(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if made.Load() != 1 || dropped.Load() != 1 {
-			t.Fatalf("made %d times, deleted %d times", made.Load(), dropped.Load())
-		}
+		assert.Equal(assert.Now(t), made.Load(), 1)
+		assert.Equal(assert.Now(t), dropped.Load(), 1)
 	}
 }

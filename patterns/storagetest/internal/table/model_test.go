@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/auth"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/filter"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
@@ -64,9 +65,7 @@ func TestTheRangeOfAFilterContainsEveryRowThatMatches(t *testing.T) {
 			return
 		}
 		parsed, refused := parseFilter(f.String())
-		if refused != nil {
-			t.Fatalf("%s: %v", f, refused)
-		}
+		assert.Equal(assert.Now(t), refused, nil, f)
 		var want []*row
 		for _, r := range every {
 			if parsed.Match(r) {
@@ -76,9 +75,8 @@ func TestTheRangeOfAFilterContainsEveryRowThatMatches(t *testing.T) {
 		s := spanOf(parsed)
 		partition, key := s.start()
 		got := tb.page(partition, key, s, options{filter: parsed, top: maxTop}, auth.KeyRange{}, request.Page{})
-		if !slices.Equal(got.rows, want) || got.next != nil {
-			t.Fatalf("%s: %d rows, want %d", f, len(got.rows), len(want))
-		}
+		assert.EqualSlices(assert.Now(t), got.rows, want)
+		assert.Equal(assert.Now(t), got.next, nil)
 	})
 }
 
@@ -169,9 +167,7 @@ func TestWritesMatchTheModel(t *testing.T) {
 				key := rapid.SampledFrom([]string{"1", "2", "3"}).Draw(rt, "key")
 				o, method, props, conditional := draw(key)
 				want := m.expect(method, key, props, conditional)
-				if got := a.do(o.method, o.target, o.body, o.headers...); got.StatusCode != want {
-					rt.Fatalf("%s %s: %d, want %d", method, key, got.StatusCode, want)
-				}
+				assert.Equal(assert.Now(rt), a.do(o.method, o.target, o.body, o.headers...).StatusCode, want, method, key)
 				continue
 			}
 			// A batch returns the status of all changes, or that of the first that fails.

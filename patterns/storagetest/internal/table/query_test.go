@@ -164,9 +164,7 @@ func TestShortPagesReturnTheSameRows(t *testing.T) {
 	a := grid(t, 7)
 	const query = "&$filter=N ge 20 and N lt 40"
 	want, _ := a.all(query)
-	if len(want) != 20 {
-		t.Fatalf("%d rows", len(want))
-	}
+	assert.Equal(assert.Now(t), len(want), 20, "rows")
 	for _, shape := range []request.Page{{Rows: 1}, {Rows: 3}, {Scan: 1}, {Scan: 4}, {Boundary: true}, {Rows: 2, Scan: 5, Boundary: true}} {
 		a.s.page = shape
 		got, pages := a.all(query)

@@ -168,9 +168,7 @@ func (r modelRow) check(tb rapid.TB, key, text, level string) {
 		tb.Fatalf("%s: Timestamp %s, ETag %s, written %s", key, at, etag, r.etag)
 	}
 	want := append([]member{{"PartitionKey", "p"}, {"RowKey", key}, {"Timestamp", at}}, membersOf(tb, object(r.props, level != "nometadata"))...)
-	if !slices.Equal(got, want) {
-		tb.Fatalf("%s, %s:\n%v, want\n%v", key, level, got, want)
-	}
+	assert.EqualSlices(assert.Now(tb), got, want, key, level)
 }
 
 // checkSelected is check for a read of some properties, of which a row may have none.
@@ -184,9 +182,7 @@ func (r modelRow) checkSelected(tb rapid.TB, key, text, level string, selected [
 		props = append(props, p)
 	}
 	got, _ := own(tb, text)
-	if want := membersOf(tb, object(props, level != "nometadata")); !slices.Equal(got, want) {
-		tb.Fatalf("%s, %s, %q:\n%v, want\n%v", key, level, selected, got, want)
-	}
+	assert.EqualSlices(assert.Now(tb), got, membersOf(tb, object(props, level != "nometadata")), key, level, selected)
 }
 
 func TestRowsOfAnyPropertiesAreReturnedAsTheyWereWritten(t *testing.T) {
@@ -204,14 +200,11 @@ func TestRowsOfAnyPropertiesAreReturnedAsTheyWereWritten(t *testing.T) {
 			r := modelRow{props: all}
 			if batch {
 				statuses, _ := a.submit(batchOp{method, "/T12" + address2("p", key), object(props, true), nil})
-				if len(statuses) != 1 || fits != (statuses[0] == http.StatusNoContent) {
-					rt.Fatalf("batch: %v for %d properties", statuses, len(all))
-				}
+				assert.Equal(assert.Now(rt), len(statuses), 1)
+				assert.Equal(assert.Now(rt), fits, statuses[0] == http.StatusNoContent)
 			} else {
 				got := a.do(method, "/T12"+address2("p", key), object(props, true))
-				if fits != (got.StatusCode == http.StatusNoContent) {
-					rt.Fatalf("%d %s for %d properties", got.StatusCode, got.body, len(all))
-				}
+				assert.Equal(assert.Now(rt), fits, got.StatusCode == http.StatusNoContent, got.StatusCode, got.body, "for", len(all), "properties")
 				r.etag = got.Header.Get("ETag")
 			}
 			if fits {
@@ -252,9 +245,8 @@ func TestRowsOfAnyPropertiesAreReturnedAsTheyWereWritten(t *testing.T) {
 		l := level.Draw(rt, "level")
 		var page struct{ Value []json.RawMessage }
 		got := a.want(200, "", a.do("GET", "/T12()", "", "Accept: application/json;odata="+l))
-		if err := json.Unmarshal([]byte(got.body), &page); err != nil || len(page.Value) != len(m) {
-			rt.Fatalf("%d rows, want %d, error %v", len(page.Value), len(m), err)
-		}
+		assert.NoError(rt, json.Unmarshal([]byte(got.body), &page))
+		assert.Equal(assert.Now(rt), len(page.Value), len(m))
 		for _, text := range page.Value {
 			var r struct{ RowKey string }
 			assert.NoError(rt, json.Unmarshal(text, &r))
@@ -289,12 +281,8 @@ func TestEveryRowOfAPageHasItsOwnTimestamp(t *testing.T) {
 		for _, ticks := range rapid.SliceOf(stamp).Draw(t, "stamps") {
 			want := time.Unix(ticks/1e7, ticks%1e7*100).UTC().Format("2006-01-02T15:04:05.9999999Z")
 			r := row{stamp: ticks}
-			if got := string(f.time(&r)); got != want {
-				t.Fatalf("Timestamp %s, want %s", got, want)
-			}
-			if got := r.etag(); got != `W/"datetime'`+strings.ReplaceAll(want, ":", "%3A")+`'"` {
-				t.Fatalf("ETag %s at %s", got, want)
-			}
+			assert.Equal(assert.Now(t), string(f.time(&r)), want, "Timestamp")
+			assert.Equal(assert.Now(t), r.etag(), `W/"datetime'`+strings.ReplaceAll(want, ":", "%3A")+`'"`, "ETag", "at", want)
 		}
 	})
 }

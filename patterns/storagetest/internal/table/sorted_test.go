@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"pgregory.net/rapid"
 )
 
@@ -44,9 +45,7 @@ func TestSortedRowsBehaveLikeASortedSlice(t *testing.T) {
 			t.Fatalf("%d rows, count %d, want %d", len(got), s.count, len(want))
 		}
 		pk, rk := key.Draw(t, "pk"), fmt.Sprintf("%04d", wide.Draw(t, "rk"))
-		if s.get(pk, rk) != model[[2]string{pk, rk}] {
-			t.Fatalf("get %q %q", pk, rk)
-		}
+		assert.Equal(assert.Now(t), s.get(pk, rk), model[[2]string{pk, rk}], "get", pk, rk)
 		i, _ := slices.BinarySearchFunc(want, 0, func(r *row, _ int) int { return compareKeys(r.partition(), r.key(), pk, rk) })
 		if got := slices.Collect(s.from(pk, rk)); !slices.Equal(got, want[i:]) {
 			t.Fatalf("from %q %q: %d rows, want %d", pk, rk, len(got), len(want)-i)

@@ -130,9 +130,8 @@ func TestAccessPoliciesAreStoredAndLimited(t *testing.T) {
 	const at = "/T12?comp=acl"
 	a.want(204, "", a.do("PUT", at, doc(policy("one")+`<SignedIdentifier><Id>two</Id></SignedIdentifier>`)))
 	got := a.want(200, "", a.do("GET", at, ""))
-	if !strings.Contains(got.body, "<Id>one</Id>") || !strings.Contains(got.body, "<Expiry>2026-01-02T00:00:00.0000000Z</Expiry>") {
-		t.Errorf("%s", got.body)
-	}
+	assert.Contains(t, got.body, "<Id>one</Id>")
+	assert.Contains(t, got.body, "<Expiry>2026-01-02T00:00:00.0000000Z</Expiry>")
 	p := a.s.Policies("t12")
 	want := xmlservice.Policy{ID: "one", Start: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Expiry: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC), Permission: "raud"}
 	if len(p) != 2 || p[0] != want || p[1] != (xmlservice.Policy{ID: "two"}) {

@@ -86,9 +86,8 @@ func TestAnInsertReturnsTheEntityUnlessTheRequestPrefersNot(t *testing.T) {
 	a := newAPI(t)
 	body := `{"PartitionKey":"o'n","RowKey":"a b","A":1}`
 	p := a.want(201, "", a.do("POST", "/T12", body))
-	if !strings.Contains(p.body, `"A":1}`) || p.Header.Get("Preference-Applied") != "" {
-		t.Errorf("%v %s", p.Header, p.body)
-	}
+	assert.Contains(t, p.body, `"A":1}`)
+	assert.Equal(t, p.Header.Get("Preference-Applied"), "")
 	assert.Equal(t, p.Header.Get("Location"), "http://acct.table.example/T12(PartitionKey='o''n',RowKey='a%20b')", "Location")
 	a.want(409, "EntityAlreadyExists", a.do("POST", "/T12", body))
 	p = a.want(204, "", a.do("POST", "/T12", `{"PartitionKey":"p","RowKey":"r"}`, "Prefer: return-no-content"))

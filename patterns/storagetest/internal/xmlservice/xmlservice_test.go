@@ -25,9 +25,7 @@ func call(t testing.TB, method, target string, head http.Header) (*Call, *httpte
 	w := httptest.NewRecorder()
 	parsed, _ := new(request.Parser).Parse(r)
 	c, e := Begin(w, parsed)
-	if e != nil {
-		t.Fatal(e)
-	}
+	assert.Equal(assert.Now(t), e, nil)
 	return c, w
 }
 
@@ -61,9 +59,7 @@ func TestAParserReturnsTextAndAttributes(t *testing.T) {
 
 func TestParseXMLReadsNodesInOrder(t *testing.T) {
 	n, e := ParseXML([]byte("\uFEFF<?xml version=\"1.0\"?>\n<r> <a>1</a><!-- x --><b><c> 2 </c></b><a>3</a></r>\n"), "r")
-	if e != nil {
-		t.Fatal(e)
-	}
+	assert.Equal(assert.Now(t), e, nil)
 	if len(n.Children) != 3 || n.Value("a") != "1" || n.Child("b").Value("c") != "2" || n.Child("b").Text != " 2 " || n.Text != " 1 2 3" || n.Children[2].Text != "3" || n.Child("x") != nil || n.Child("x").Value("y") != "" {
 		t.Errorf("%+v", n)
 	}
@@ -116,9 +112,8 @@ func TestTombstonesExpire(t *testing.T) {
 	if ts.Has("q69", now.Add(99*time.Second)) || !ts.Has("q70", now.Add(99*time.Second)) {
 		t.Error("want those of the last 30 seconds")
 	}
-	if len(ts.until) != 30 || len(ts.order) != 30 {
-		t.Errorf("%d and %d are kept", len(ts.until), len(ts.order))
-	}
+	assert.Equal(assert.Now(t), len(ts.until), 30)
+	assert.Equal(t, len(ts.order), 30)
 }
 
 func TestMetadataKeepsTheCaseOfItsNames(t *testing.T) {
