@@ -73,7 +73,7 @@ func sum(ctx context.Context, claims *patterns.Table[Claim], user string) (sum f
 func refusal(err error) (string, error) {
 	var refused *azcore.ResponseError
 	if !errors.As(err, &refused) {
-		return "", fmt.Errorf("not refused: %w", err)
+		return "", fmt.Errorf("not refused: %v", err)
 	}
 	return fmt.Sprint(refused.StatusCode, " ", refused.ErrorCode), nil
 }

@@ -33,17 +33,20 @@ type Event struct {
 	Hour, ID, Text string
 }
 
-// open declares the key of an event, and creates the table.
-func open(ctx context.Context, client *aztables.Client, spread *keys.Spread) (*patterns.Table[Event], error) {
-	events, err := patterns.NewTable(client, &patterns.TableOptions[Event]{
+// open declares the key of an event, and creates the table. spread knows the eight partitions of an hour.
+func open(ctx context.Context, client *aztables.Client) (events *patterns.Table[Event], spread *keys.Spread, err error) {
+	if spread, err = keys.NewSpread(8); err != nil {
+		return nil, nil, err
+	}
+	events, err = patterns.NewTable(client, &patterns.TableOptions[Event]{
 		Key: func(e *Event) (keys.Key, error) {
 			return keys.Key{Partition: spread.Partition(e.Hour, e.ID), Row: e.ID}, nil
 		},
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return events, events.Create(ctx)
+	return events, spread, events.Create(ctx)
 }
 
 // write inserts events of an hour: each partition receives about an eighth of them.
@@ -78,11 +81,7 @@ func main() {
 	acct, ctx := storagetest.Start(nil), context.Background()
 	var opts aztables.ClientOptions
 	patterns.Accelerate(&opts.ClientOptions)
-	spread, err := keys.NewSpread(8)
-	if err != nil {
-		log.Fatal(err)
-	}
-	events, err := open(ctx, acct.TablesWith(&opts).NewClient("Events"), spread)
+	events, spread, err := open(ctx, acct.TablesWith(&opts).NewClient("Events"))
 	if err != nil {
 		log.Fatal(err)
 	}

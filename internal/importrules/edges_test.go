@@ -20,7 +20,7 @@ var edges = map[string][]string{
 		"query",
 	},
 	"examples/entitytype": {"keys", "patterns", "patterns/entitytype", "patterns/storagetest", "query"},
-	"examples/eventual":   {"keys", "patterns", "patterns/eventual", "patterns/storagetest"},
+	"examples/eventual":   {"patterns", "patterns/eventual", "patterns/storagetest"},
 	"examples/functions":  {"keys", "patterns", "patterns/eventual", "patterns/secondaryindex"},
 	"examples/grow": {
 		"examples/internal/cmdline",
