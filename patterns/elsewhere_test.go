@@ -428,7 +428,7 @@ func TestStoredNamesLeadNowhereElse(t *testing.T) {
 		reader := harness.Must(logdata.NewReader(tr.box, "app", nil))(t)
 		n := 0
 		tr.check(t, "read", func(ctx context.Context) error {
-			for _, err := range reader.Read(ctx, hour, hour.Add(time.Hour), nil) {
+			for _, err := range reader.Query(ctx, hour, hour.Add(time.Hour), "", nil) {
 				var line *logdata.LineError
 				if n++; !errors.As(err, &line) || strings.ContainsRune(err.Error(), '\u202e') {
 					t.Errorf("got %q", err)

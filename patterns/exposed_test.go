@@ -164,7 +164,7 @@ func exposedCalls(t *testing.T, m policy.Transporter, connection, name string, a
 			_, err := days.DropBefore(ctx, now.AddDate(0, 0, -9), nil)
 			return err
 		}},
-		{"logdata.Read", false, func(ctx context.Context) error { return last(logs.Read(ctx, now.Add(-time.Hour), now, nil)) }},
+		{"logdata.Query", false, func(ctx context.Context) error { return last(logs.Query(ctx, now.Add(-time.Hour), now, "", nil)) }},
 		{"logdata.Write", true, func(ctx context.Context) error {
 			w, err := logdata.NewWriter(box, "app", &logdata.WriterOptions{Sync: true})
 			if err != nil {

@@ -294,7 +294,7 @@ func keyTables(t testing.TB) []guideTable {
 					return compoundkey.ID{Partition: r.PartitionKey, Parent: id}, year
 				}, &compoundkey.Options{BareParent: true}))(t)
 			id := compoundkey.ID{Partition: "Sales", Parent: "000123"}
-			if jun := assert.Must(family.Read(t.Context(), id))(t); jun.Parent.Value.LastName != "Cao" || len(jun.Children) != 2 {
+			if jun := assert.Must(family.Get(t.Context(), id))(t); jun.Parent.Value.LastName != "Cao" || len(jun.Children) != 2 {
 				t.Errorf("%+v", jun)
 			}
 			_, _, err := family.Update(t.Context(), id, "2012", func(s *staffer, r *review) error {

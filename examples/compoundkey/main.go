@@ -111,7 +111,7 @@ func main() {
 		}},
 		{"read the review of 2012", func() (any, error) { return comments(ctx, staff, ken, "2012") }},
 		{"read the employee and all reviews", func() (any, error) {
-			if family, err = staff.Read(ctx, ken); err != nil { // a range, which does not contain the other employee
+			if family, err = staff.Get(ctx, ken); err != nil { // a range, which does not contain the other employee
 				return nil, err
 			}
 			return fmt.Sprintf("%s %d reviews", family.Parent.Value.Name, len(family.Children)), nil

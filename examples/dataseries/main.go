@@ -37,7 +37,7 @@ func open(ctx context.Context, client *aztables.Client) (*dataseries.Series[int6
 // chart reads a day: one row. Hours without a value are omitted. The values of another day are not taken for those of
 // this one, although they have the same properties.
 func chart(ctx context.Context, messages *dataseries.Series[int64], id dataseries.ID, day time.Time) (hours []string, err error) {
-	points, err := messages.Read(ctx, id, day)
+	points, err := messages.Get(ctx, id, day)
 	for _, p := range points {
 		hours = append(hours, fmt.Sprintf("%s %d", p.Time.Format("15h"), p.Value))
 	}

@@ -56,7 +56,7 @@ func find(ctx context.Context, logs *container.Client, kind string, from, to tim
 	if err != nil {
 		return nil, stats, err
 	}
-	for e, err := range reader.Read(ctx, from, to, &logdata.ReadOptions{Types: []string{kind}, Stats: &stats}) {
+	for e, err := range reader.Query(ctx, from, to, "", &logdata.QueryOptions{Types: []string{kind}, Stats: &stats}) {
 		if err != nil {
 			return nil, stats, err
 		}

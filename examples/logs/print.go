@@ -19,8 +19,8 @@ func printLogs(ctx context.Context, out io.Writer, logs *container.Client, from,
 	if err != nil {
 		return stats, err
 	}
-	options := &logdata.ReadOptions{Types: []string{level}, Stats: &stats}
-	for e, err := range r.Read(ctx, from, to, options) {
+	options := &logdata.QueryOptions{Types: []string{level}, Stats: &stats}
+	for e, err := range r.Query(ctx, from, to, "", options) {
 		if err != nil {
 			return stats, err
 		}

@@ -108,7 +108,7 @@ func logDataRows() []Row {
 			r, err := logdata.NewReader(c.Container(logs), logService, nil)
 			return func(ctx context.Context) error {
 				n := 0
-				for _, err := range r.Read(ctx, logged, logged.Add(time.Hour), nil) {
+				for _, err := range r.Query(ctx, logged, logged.Add(time.Hour), "", nil) {
 					if err != nil {
 						return err
 					}

@@ -82,7 +82,7 @@ func seriesRows() []Row {
 		Ours: func(c *Clients) (Run, error) {
 			s, err := series(c)
 			return func(ctx context.Context) error {
-				points, err := s.Read(ctx, id, start.Add(time.Hour))
+				points, err := s.Get(ctx, id, start.Add(time.Hour))
 				return wantCount(len(points), hours, err)
 			}, err
 		},

@@ -127,7 +127,7 @@ func familyRows() []Row {
 		Ours: func(c *Clients) (Run, error) {
 			f, err := family(c)
 			return func(ctx context.Context) error {
-				m, err := f.Read(ctx, compoundkey.ID{Partition: "Contoso", Parent: "Sales"})
+				m, err := f.Get(ctx, compoundkey.ID{Partition: "Contoso", Parent: "Sales"})
 				return wantCount(len(m.Children), familySize, err)
 			}, err
 		},

@@ -92,13 +92,13 @@ var early = []call{
 		closed := w.Close(e.t.Context())
 		return results(first, closed, h.Handle(e.t.Context(), slog.NewRecord(farTime, slog.LevelInfo, bird, 0)))
 	}},
-	{"logdata.Reader.Read", func(e *env) []any {
+	{"logdata.Reader.Query", func(e *env) []any {
 		name := "service/2031/07/08/0900/x-000000.log"
 		_, _ = e.bin.NewBlockBlobClient(name).UploadBuffer(e.t.Context(), []byte(bird+" "+bird+"\n"+day+" \""+bird), nil)
 		r, err := logdata.NewReader(e.bin, "service", nil)
 		must(e.t, err)
-		return results(failures(r.Read(e.t.Context(), someTime.Add(-1e13), someTime.Add(1e13), nil)), failures(r.Read(e.t.Context(), someTime, farTime, nil)),
-			failures(r.Read(e.t.Context(), someTime.Add(-1e13), someTime.Add(1e13), &logdata.ReadOptions{Cursor: bird})))
+		return results(failures(r.Query(e.t.Context(), someTime.Add(-1e13), someTime.Add(1e13), "", nil)), failures(r.Query(e.t.Context(), someTime, farTime, "", nil)),
+			failures(r.Query(e.t.Context(), someTime.Add(-1e13), someTime.Add(1e13), bird, nil)))
 	}},
 }
 

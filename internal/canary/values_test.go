@@ -183,7 +183,7 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 	add(all, nil, &largeentity.SweepOptions{Grace: 1}, &largeentity.SweepOptions{Progress: func(r largeentity.SweepReport) { e.take(r) }})
 	add(all, records...)
 	add(all, slog.NewRecord(someTime, slog.LevelInfo, bird, 0), slog.NewRecord(farTime, slog.LevelInfo, bird, 0))
-	add(all, nil, &logdata.ReadOptions{Cursor: bird})
+	add(all, nil, &logdata.QueryOptions{Types: []string{bird}})
 	add(all, nil, &reindex.Options{Views: []string{"missing"}}, &reindex.Options{Cursor: []byte(bird)})
 	add(all, nil, &reindex.SurveyOptions{Rows: -1})
 	add(all, reindex.Job{Run: bird, Stage: 1})

@@ -20,7 +20,7 @@ func TestDeleteMakesTheDocumentedRequests(t *testing.T) {
 			b.ResetRequests()
 			assert.Equal(t, f.Delete(t.Context(), sales("1")), nil, what)
 			b.WantRequestCount(t, requests)
-			assert.WantError(t, assert.ErrorOf(f.Read(t.Context(), sales("1"))), patterns.ErrNotFound, what)
+			assert.WantError(t, assert.ErrorOf(f.Get(t.Context(), sales("1"))), patterns.ErrNotFound, what)
 		}
 		hire(t, f, "1", "2011", "2012")
 		deleted("a family", 2)
@@ -57,11 +57,11 @@ func TestAnInterruptedDeleteCanBeRepeated(t *testing.T) {
 		return f.Delete(ctx, sales("1"))
 	}, func(t *testing.T, acct *storagetest.Account) {
 		f := assert.Must(compoundkey.New(acct.Tables().NewClient("Staff"), employeeID, reviewID, nil))(t)
-		m, err := f.Read(t.Context(), sales("1"))
+		m, err := f.Get(t.Context(), sales("1"))
 		if err == nil && m.Parent == nil {
 			t.Errorf("%d children without their parent", len(m.Children))
 		}
 		assert.Equal(t, f.Delete(t.Context(), sales("1")), nil, "second delete")
-		assert.WantError(t, assert.ErrorOf(f.Read(t.Context(), sales("1"))), patterns.ErrNotFound, "rows remain")
+		assert.WantError(t, assert.ErrorOf(f.Get(t.Context(), sales("1"))), patterns.ErrNotFound, "rows remain")
 	})
 }

@@ -27,7 +27,7 @@
 //
 //	compoundkey.New(client, parentID, childID, &compoundkey.Options{BareParent: true})
 //
-// Rows of 0001230 are then between those of 000123. [Family.Read] and [Family.Delete] read
+// Rows of 0001230 are then between those of 000123. [Family.Get] and [Family.Delete] read
 // and drop them; if all IDs have the same length there are none.
 //
 // # Cost
@@ -35,7 +35,7 @@
 //	Insert, Commit              1 request, a transaction of up to 100 rows
 //	AddChild                    1 request
 //	Parent, Child               1 request, a point read
-//	Read                        1 request for each 1,000 rows
+//	Get                         1 request for each 1,000 rows
 //	Children                    1 request for each 1,000 rows
 //	Page                        1 request
 //	Update                      3 requests without a conflict: two reads, one transaction

@@ -36,7 +36,7 @@ func Example() {
 	}
 	staff.Insert(ctx, &Employee{"Sales", "0001230", "Ann Beebe"}, &Review{"Sales", "0001230", "2012", 4})
 
-	family, err := staff.Read(ctx, compoundkey.ID{Partition: "Sales", Parent: "000123"})
+	family, err := staff.Get(ctx, compoundkey.ID{Partition: "Sales", Parent: "000123"})
 	if err != nil {
 		fmt.Println(err)
 		return

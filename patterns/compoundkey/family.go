@@ -33,7 +33,7 @@ type Family[P, C any] struct {
 // Options are the options of [New]. nil and the zero value mean the defaults.
 type Options struct {
 	// BareParent stores the parent under its ID alone, without the separator, as the
-	// design guide does. IDs should have the same length: Read and Delete also read, and
+	// design guide does. IDs should have the same length: Get and Delete also read, and
 	// drop, the rows of parents whose IDs begin with this one and a character below "_",
 	// such as a digit.
 	BareParent bool

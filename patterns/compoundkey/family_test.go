@@ -46,7 +46,7 @@ func TestFamiliesAgreeWithAModel(t *testing.T) {
 					}
 				}
 				for id, years := range model {
-					m, err := f.Read(t.Context(), compoundkey.ID{Partition: partition, Parent: id})
+					m, err := f.Get(t.Context(), compoundkey.ID{Partition: partition, Parent: id})
 					if err != nil || m.Parent == nil || len(m.Children) != len(years) {
 						rt.Fatalf("%q: %d children, want %d, %v", id, len(m.Children), len(years), err)
 					}
@@ -76,7 +76,7 @@ func TestTheZeroFamilyReturnsErrNil(t *testing.T) {
 		"Child":            assert.ErrorOf(f.Child(ctx, id, "2012")),
 		"Children":         children(),
 		"Page":             assert.ErrorOf(f.Page(ctx, id, compoundkey.Span{}, "", nil)),
-		"Read":             assert.ErrorOf(f.Read(ctx, id)),
+		"Get":              assert.ErrorOf(f.Get(ctx, id)),
 		"Insert":           assert.ErrorOf(f.Insert(ctx, ken)),
 		"AddChild":         assert.ErrorOf(f.AddChild(ctx, &review{})),
 		"Update":           third(f.Update(ctx, id, "2012", func(*employee, *review) error { return nil })),

@@ -81,7 +81,7 @@ func TestAFamilyWrittenByHandIsReadInOneRequestWithoutItsNeighbours(t *testing.T
 		f := newHandFamily(t, client)
 		for _, id := range []string{"00012", "000123", "0001230", "000123A", "000123a", "000124"} {
 			b.ResetRequests()
-			m := assert.Must(f.Read(ctx, sales(id)))(t)
+			m := assert.Must(f.Get(ctx, sales(id)))(t)
 			b.WantRequestCount(t, 1)
 			if m.Parent == nil || m.Parent.Value.FirstName != "F"+id || m.Parent.Value.RowKey != id {
 				t.Errorf("%s: parent %+v", id, m.Parent)
@@ -120,9 +120,9 @@ func TestAFamilyWrittenByHandCanBeChangedAndReadByHand(t *testing.T) {
 		b.ResetRequests()
 		assert.NoError(t, f.Delete(ctx, sales("000123")))
 		b.WantRequestCount(t, 2)
-		assert.WantError(t, assert.ErrorOf(f.Read(ctx, sales("000123"))), patterns.ErrNotFound, "deleted")
+		assert.WantError(t, assert.ErrorOf(f.Get(ctx, sales("000123"))), patterns.ErrNotFound, "deleted")
 		for _, id := range []string{"00012", "0001230", "000123A", "000123a", "000124"} {
-			if m, err := f.Read(ctx, sales(id)); err != nil || m.Parent == nil || len(m.Children) != 2 {
+			if m, err := f.Get(ctx, sales(id)); err != nil || m.Parent == nil || len(m.Children) != 2 {
 				t.Errorf("%s after the delete of a neighbour: %d children, %v", id, len(m.Children), err)
 			}
 		}

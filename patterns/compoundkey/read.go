@@ -131,11 +131,11 @@ type Members[P, C any] struct {
 	Children []patterns.Item[C] // returned by a read in the order of their IDs
 }
 
-// Read reads a parent and all its children. If neither exists, the error matches
+// Get reads a parent and all its children. If neither exists, the error matches
 // [patterns.ErrNotFound]. One request for each 1,000 rows; with [Options.BareParent] they
-// include rows of other parents, which Read drops. The result of a single request is a
+// include rows of other parents, which Get drops. The result of a single request is a
 // snapshot; a result of several requests is not.
-func (f *Family[P, C]) Read(ctx context.Context, id ID) (Members[P, C], error) {
+func (f *Family[P, C]) Get(ctx context.Context, id ID) (Members[P, C], error) {
 	if err := f.usable(); err != nil {
 		return Members[P, C]{}, err
 	}

@@ -19,7 +19,7 @@ func TestReadReturnsTheParentAndItsChildrenInOrder(t *testing.T) {
 		hire(t, f, "000123", "2012", "2011", "2013")
 		b.WantRequestCount(t, 1)
 
-		m := assert.Must(f.Read(t.Context(), sales("000123")))(t)
+		m := assert.Must(f.Get(t.Context(), sales("000123")))(t)
 		b.WantRequestCount(t, 1)
 		if m.Parent == nil || m.Parent.Value.FirstName != "E000123" || m.Parent.ETag == "" {
 			t.Errorf("parent %+v", m.Parent)
@@ -46,7 +46,7 @@ func TestReadReturnsTheParentAndItsChildrenInOrder(t *testing.T) {
 			t.Errorf("parent: %+v, %v", p, err)
 		}
 		b.WantRequestCount(t, 1)
-		assert.WantError(t, assert.ErrorOf(f.Read(t.Context(), sales("000999"))), patterns.ErrNotFound, "read of a family that does not exist")
+		assert.WantError(t, assert.ErrorOf(f.Get(t.Context(), sales("000999"))), patterns.ErrNotFound, "read of a family that does not exist")
 	})
 }
 
@@ -59,7 +59,7 @@ func TestReadAndDeleteIgnoreFamiliesWithSimilarIDs(t *testing.T) {
 			hire(t, f, id, "2012", "a_b", "c/d")
 		}
 		for _, id := range ids {
-			m, err := f.Read(t.Context(), sales(id))
+			m, err := f.Get(t.Context(), sales(id))
 			if err != nil || m.Parent == nil || m.Parent.Value.ID != id || len(m.Children) != 3 {
 				t.Fatalf("%q: %d children, %v", id, len(m.Children), err)
 			}
@@ -69,7 +69,7 @@ func TestReadAndDeleteIgnoreFamiliesWithSimilarIDs(t *testing.T) {
 		}
 		assert.NoError(t, f.Delete(t.Context(), sales("000123")))
 		for _, id := range ids[1:] {
-			if m, err := f.Read(t.Context(), sales(id)); err != nil || len(m.Children) != 3 {
+			if m, err := f.Get(t.Context(), sales(id)); err != nil || len(m.Children) != 3 {
 				t.Errorf("%q lost rows when %q was deleted: %v", id, ids[0], err)
 			}
 		}
@@ -84,7 +84,7 @@ func TestARefusedReadReturnsNoMembers(t *testing.T) {
 		b.Fault(storagetest.On("Table.Query").Nth(2).Status(403, "AuthorizationFailure"))
 		defer b.ClearFaults()
 		var refused *patterns.Error
-		if m, err := f.Read(t.Context(), sales("1")); !errors.As(err, &refused) || refused.Status != 403 || m.Parent != nil || m.Children != nil {
+		if m, err := f.Get(t.Context(), sales("1")); !errors.As(err, &refused) || refused.Status != 403 || m.Parent != nil || m.Children != nil {
 			t.Errorf("%+v, %v", m, err)
 		}
 	})
@@ -98,7 +98,7 @@ func TestShortAndEmptyPagesDoNotEndARead(t *testing.T) {
 			storagetest.On("Table.Query").ShortPage(1), storagetest.On("Table.Query").Nth(1).EmptyPage(), storagetest.On("Table.Query").CutPage(2),
 		} {
 			b.Fault(rule)
-			if m, err := f.Read(t.Context(), sales("1")); err != nil || m.Parent == nil || len(m.Children) != 5 {
+			if m, err := f.Get(t.Context(), sales("1")); err != nil || m.Parent == nil || len(m.Children) != 5 {
 				t.Errorf("read: %d children, %v", len(m.Children), err)
 			}
 			if got := yearsOf(t, f, sales("1"), compoundkey.Span{}); len(got) != 5 {

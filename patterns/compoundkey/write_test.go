@@ -21,7 +21,7 @@ func TestInsertStoresAllRowsOrNone(t *testing.T) {
 		if !errors.Is(err, patterns.ErrExists) || !errors.As(err, &failed) || failed.Index != 2 {
 			t.Errorf("got %v, want ErrExists at index 2", err)
 		}
-		if m, err := f.Read(t.Context(), sales("1")); err != nil || m.Parent != nil || len(m.Children) != 1 {
+		if m, err := f.Get(t.Context(), sales("1")); err != nil || m.Parent != nil || len(m.Children) != 1 {
 			t.Errorf("after a failed insert: %+v, %v", m, err)
 		}
 	})
@@ -33,7 +33,7 @@ func TestInsertReturnsTheStoredItems(t *testing.T) {
 		inserted, err := f.Insert(t.Context(), &employee{Department: "Sales", ID: "1", FirstName: "Ken"},
 			&review{Department: "Sales", EmployeeID: "1", Year: "2011"}, &review{Department: "Sales", EmployeeID: "1", Year: "2012"})
 		assert.NoError(t, err)
-		m, err := f.Read(t.Context(), sales("1"))
+		m, err := f.Get(t.Context(), sales("1"))
 		if err != nil || len(inserted.Children) != 2 {
 			t.Fatalf("inserted %+v, %v", inserted, err)
 		}
@@ -63,7 +63,7 @@ func TestAStampedInsertSucceedsIfItsResponseIsLost(t *testing.T) {
 		defer b.ClearFaults()
 		b.Fault(storagetest.On("Table.Batch").Nth(1).LoseReply())
 		hire(t, f, "1", "2011", "2012") // fails the test on error
-		if m, err := f.Read(t.Context(), sales("1")); err != nil || m.Parent == nil || len(m.Children) != 2 {
+		if m, err := f.Get(t.Context(), sales("1")); err != nil || m.Parent == nil || len(m.Children) != 2 {
 			t.Errorf("got %+v, %v", m, err)
 		}
 	})
@@ -81,7 +81,7 @@ func TestUpdateChangesParentAndChildTogether(t *testing.T) {
 		})
 		assert.NoError(t, err)
 		b.WantRequestCount(t, 3)
-		m, _ := f.Read(t.Context(), sales("000123"))
+		m, _ := f.Get(t.Context(), sales("000123"))
 		if parent.Value != m.Parent.Value || parent.ETag != m.Parent.ETag || child.Value != m.Children[0].Value || child.ETag != m.Children[0].ETag {
 			t.Errorf("update returned %+v, %+v, want %+v, %+v", parent, child, m.Parent, m.Children[0])
 		}

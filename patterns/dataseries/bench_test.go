@@ -54,7 +54,7 @@ func BenchmarkRead(b *testing.B) {
 			}{
 				{"hand", func() (int, error) { return countRows(ctx, rows) }},
 				{"ring", func() (int, error) {
-					got, err := series.Read(ctx, ken, c.at(0))
+					got, err := series.Get(ctx, ken, c.at(0))
 					return len(got), err
 				}},
 			}

@@ -47,7 +47,7 @@
 //	SetAll    1 request: a transaction if there are several rows
 //	Add       2 requests without conflicts: a read and a conditional merge
 //	Update    the same
-//	Read      1 request for all rows of the ring
+//	Get       1 request for all rows of the ring
 //
 // # Exactly-once additions
 //

@@ -26,7 +26,7 @@ func Example() {
 	messages.Add(ctx, ken, day.Add(9*time.Hour+50*time.Minute), 2)
 	messages.Set(ctx, ken, day.Add(17*time.Hour), 40)
 
-	points, err := messages.Read(ctx, ken, day)
+	points, err := messages.Get(ctx, ken, day)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -69,7 +69,7 @@ func TestASeriesWrittenByHandIsReadChangedAndReadByHand(t *testing.T) {
 		s := openGuide[int32](t, client, dataseries.HoursOfDay(), "MessageCountHour")
 
 		b.ResetRequests()
-		points := assert.Must(s.Read(ctx, ken, today(0)))(t)
+		points := assert.Must(s.Get(ctx, ken, today(0)))(t)
 		b.WantRequestCount(t, 1)
 		if len(points) != 4 || points[0].Value != 12 || !points[0].Time.Equal(today(0).Truncate(time.Hour)) ||
 			points[1].Value != 7 || points[1].Time.Hour() != 8 || points[3].Value != 0 || points[3].Time.Hour() != 23 {
@@ -100,7 +100,7 @@ func TestASeriesWrittenByHandIsReadChangedAndReadByHand(t *testing.T) {
 		if row.FirstName != "Ken" || row.MessageCountHour09 != 10 {
 			t.Errorf("as the struct of the other program: %+v", row)
 		}
-		if points, err := s.Read(ctx, dataseries.ID{Partition: "Sales", Series: "0001230"}, today(0)); err != nil || points[0].Value != 1000 {
+		if points, err := s.Get(ctx, dataseries.ID{Partition: "Sales", Series: "0001230"}, today(0)); err != nil || points[0].Value != 1000 {
 			t.Errorf("neighbour: %v, %v", points, err)
 		}
 		// A series that does not exist yet.
@@ -143,7 +143,7 @@ func TestAYearWrittenByHandHasTwoRows(t *testing.T) {
 		s := openGuide[int32](t, client, dataseries.DaysOfYear(), "MesssageCountDay")
 		newYear := time.Date(2015, 1, 1, 0, 0, 0, 0, time.UTC)
 		b.ResetRequests()
-		points := assert.Must(s.Read(ctx, ken, newYear))(t)
+		points := assert.Must(s.Get(ctx, ken, newYear))(t)
 		b.WantRequestCount(t, 1)
 		if len(points) != 365 {
 			t.Fatalf("%d points", len(points))

@@ -172,7 +172,7 @@ func (r *seriesRun) client(ctx context.Context, number int, chance *rand.Rand) {
 func (r *seriesRun) read(ctx context.Context, s *dataseries.Series[int64], t time.Time) {
 	began := time.Now()
 	turn, _ := r.locate(t)
-	points, err := s.Read(ctx, ken, t)
+	points, err := s.Get(ctx, ken, t)
 	if err != nil {
 		return
 	}

@@ -172,9 +172,9 @@ func (s *Series[V]) SetAll(ctx context.Context, id ID, points []Point[V]) error 
 	return err
 }
 
-// Read returns the values of the turn that contains t, in the order of time. Slots without
-// a value are omitted. A series that does not exist has no values. Read makes one request.
-func (s *Series[V]) Read(ctx context.Context, id ID, t time.Time) ([]Point[V], error) {
+// Get returns the values of the turn that contains t, in the order of time. Slots without
+// a value are omitted. A series that does not exist has no values. Get makes one request.
+func (s *Series[V]) Get(ctx context.Context, id ID, t time.Time) ([]Point[V], error) {
 	turn, _ := s.ring.locate(t)
 	return s.read(ctx, id, func(int) int64 { return turn })
 }

@@ -47,7 +47,7 @@ func TestASeriesIsOneRowAndOneRequest(t *testing.T) {
 		b.ResetRequests()
 		assert.NoError(t, s.SetAll(ctx, ken, []dataseries.Point[int64]{{Time: today(1), Value: 1}, {Time: today(2), Value: 2}}))
 		b.WantRequestCount(t, 1)
-		points, err := s.Read(ctx, ken, today(0))
+		points, err := s.Get(ctx, ken, today(0))
 		assert.NoError(t, err)
 		b.WantRequestCount(t, 1)
 		want := []dataseries.Point[int64]{{Time: today(1), Value: 1}, {Time: today(2), Value: 2}, {Time: today(9), Value: 1}, {Time: today(23), Value: 12}}
@@ -59,7 +59,7 @@ func TestASeriesIsOneRowAndOneRequest(t *testing.T) {
 				t.Errorf("point %d is %v, want %v", i, p, want[i])
 			}
 		}
-		none, err := s.Read(ctx, dataseries.ID{Partition: "Sales", Series: "nobody"}, today(0))
+		none, err := s.Get(ctx, dataseries.ID{Partition: "Sales", Series: "nobody"}, today(0))
 		if err != nil || len(none) != 0 {
 			t.Errorf("a series without a row: %v, %v", none, err)
 		}
@@ -77,11 +77,11 @@ func TestValuesOfAnEarlierTurnAreNeverReturnedForALaterOne(t *testing.T) {
 		assert.NoError(t, s.Set(ctx, ken, yesterday, 80)) // of an earlier turn that no later value has overwritten
 		b.WantRequestCount(t, 2)
 		assert.NoError(t, s.Set(ctx, ken, today(8), 8.5))
-		points, err := s.Read(ctx, ken, today(0))
+		points, err := s.Get(ctx, ken, today(0))
 		if err != nil || len(points) != 1 || points[0].Value != 8.5 {
 			t.Errorf("today: %v, %v", points, err)
 		}
-		points, err = s.Read(ctx, ken, yesterday)
+		points, err = s.Get(ctx, ken, yesterday)
 		if err != nil || len(points) != 23 {
 			t.Errorf("yesterday: %v, %v", points, err)
 		}
@@ -96,7 +96,7 @@ func TestValuesOfAnEarlierTurnAreNeverReturnedForALaterOne(t *testing.T) {
 		} {
 			assert.WantError(t, err, dataseries.ErrLate, what, "of a slot with a later value")
 		}
-		if points, _ := s.Read(ctx, ken, today(0)); len(points) != 1 || points[0].Value != 8.5 {
+		if points, _ := s.Get(ctx, ken, today(0)); len(points) != 1 || points[0].Value != 8.5 {
 			t.Errorf("a late value overwrote a later one: %v", points)
 		}
 	})
@@ -117,7 +117,7 @@ func TestALongRingNeedsSeveralRowsButOneRequest(t *testing.T) {
 		assert.NoError(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "0001230"}, points[0].Time, 1000))
 		assert.NoError(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "000123_"}, points[1].Time, 1000))
 		b.ResetRequests()
-		got, err := s.Read(ctx, ken, points[0].Time)
+		got, err := s.Get(ctx, ken, points[0].Time)
 		assert.NoError(t, err)
 		b.WantRequestCount(t, 1)
 		if len(got) != 365 {
@@ -163,7 +163,7 @@ func TestAdditionsAreExactUnderConflictsAndLostReplies(t *testing.T) {
 			}
 		}
 		b.ClearFaults()
-		points, err := s.Read(ctx, ken, today(9))
+		points, err := s.Get(ctx, ken, today(9))
 		if err != nil || len(points) != 1 {
 			t.Fatalf("%v, %v", points, err)
 		}
@@ -194,7 +194,7 @@ func TestACrashNeverAddsTwice(t *testing.T) {
 		return nil
 	}, func(t *testing.T, acct *storagetest.Account) {
 		s, _ := dataseries.New[int64](acct.Tables().NewClient("Series"), dataseries.HoursOfDay(), nil)
-		points, err := s.Read(t.Context(), ken, today(9))
+		points, err := s.Get(t.Context(), ken, today(9))
 		if err != nil || len(points) > 1 || len(points) == 1 && points[0].Value > 3 {
 			t.Errorf("got %v, %v", points, err)
 		}
@@ -213,7 +213,7 @@ func TestWritersOfDifferentSlotsDoNotConflict(t *testing.T) {
 		}
 		wg.Wait()
 		b.WantRequestCount(t, 24)
-		points, err := s.Read(ctx, ken, today(0))
+		points, err := s.Get(ctx, ken, today(0))
 		if err != nil || len(points) != 24 {
 			t.Fatalf("%v, %v", points, err)
 		}
@@ -224,7 +224,7 @@ func TestAddingZeroToAnEmptySlotStoresAPoint(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := open[int64](t, b, dataseries.HoursOfDay())
 		assert.NoError(t, s.Add(t.Context(), ken, today(1), 0))
-		points, err := s.Read(t.Context(), ken, today(0))
+		points, err := s.Get(t.Context(), ken, today(0))
 		assert.NoError(t, err)
 		if len(points) != 1 || points[0].Value != 0 || !points[0].Time.Equal(today(1).Truncate(time.Hour)) {
 			t.Errorf("got %v", points)
@@ -272,7 +272,7 @@ func TestSeriesMatchAModel(t *testing.T) {
 				}
 			}
 			for _, turn := range []int64{-14, -7, 0, 7, 14} {
-				points := assert.Must(s.Read(t.Context(), id, now.Add(time.Duration(turn)*time.Minute)))(rt)
+				points := assert.Must(s.Get(t.Context(), id, now.Add(time.Duration(turn)*time.Minute)))(rt)
 				n := 0
 				for _, c := range model {
 					if c.minute >= turn && c.minute < turn+7 {
@@ -324,7 +324,7 @@ func TestASumThatOverflowsIsNotStored(t *testing.T) {
 		assert.WantError(t, ints.Add(ctx, ken, today(2), -1), dataseries.ErrOverflow, "overflow below")
 		assert.NoError(t, floats.Set(ctx, ken, today(1), math.MaxFloat64))
 		assert.WantError(t, floats.Add(ctx, ken, today(1), math.MaxFloat64), dataseries.ErrOverflow, "overflow of a float")
-		points, err := ints.Read(ctx, ken, today(0))
+		points, err := ints.Get(ctx, ken, today(0))
 		if err != nil || len(points) != 2 || points[0].Value != math.MaxInt32 || points[1].Value != math.MinInt32 {
 			t.Errorf("got %v, %v", points, err)
 		}
@@ -335,7 +335,7 @@ func TestNaNIsStored(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[float64](t, b, dataseries.HoursOfDay()), t.Context()
 		assert.NoError(t, s.Set(ctx, ken, today(2), math.NaN()))
-		if points, err := s.Read(ctx, ken, today(0)); err != nil || len(points) != 1 || !math.IsNaN(points[0].Value) {
+		if points, err := s.Get(ctx, ken, today(0)); err != nil || len(points) != 1 || !math.IsNaN(points[0].Value) {
 			t.Errorf("got %v, %v", points, err)
 		}
 	})
@@ -347,7 +347,7 @@ func TestAStoredValueOfAnotherTypeIsAnError(t *testing.T) {
 		assert.NoError(t, floats.Set(ctx, ken, today(1), 1.5))
 		other, _ := dataseries.New[int32](floats.Client(), dataseries.HoursOfDay(), nil)
 		var p *patterns.PropertyError
-		if _, err := other.Read(ctx, ken, today(0)); !errors.As(err, &p) || p.Property != "Value001" {
+		if _, err := other.Get(ctx, ken, today(0)); !errors.As(err, &p) || p.Property != "Value001" {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -365,7 +365,7 @@ func TestInt32ValuesOfOtherWritersAreAccepted(t *testing.T) {
 		at := time.Date(2014, 7, 31, 7, 30, 0, 0, time.UTC)
 		assert.WantError(t, s.Set(ctx, ken, at.AddDate(0, 0, -1), 1), dataseries.ErrLate, "set of the day before")
 		assert.NoError(t, s.Add(ctx, ken, at, 5))
-		if points, err := s.Read(ctx, ken, at); err != nil || len(points) != 1 || points[0].Value != 17 {
+		if points, err := s.Get(ctx, ken, at); err != nil || len(points) != 1 || points[0].Value != 17 {
 			t.Errorf("got %v, %v", points, err)
 		}
 	})
@@ -417,8 +417,8 @@ func TestMinutesAreOverwrittenEveryHour(t *testing.T) {
 			assert.NoError(t, s.Set(ctx, ken, hour.Add(time.Duration(minute)*time.Minute+59*time.Second), int64(minute)))
 		}
 		for what, read := range map[string]func() ([]dataseries.Point[int64], error){
-			"the first hour":  func() ([]dataseries.Point[int64], error) { return s.Read(ctx, ken, hour) },
-			"the second hour": func() ([]dataseries.Point[int64], error) { return s.Read(ctx, ken, hour.Add(time.Hour)) },
+			"the first hour":  func() ([]dataseries.Point[int64], error) { return s.Get(ctx, ken, hour) },
+			"the second hour": func() ([]dataseries.Point[int64], error) { return s.Get(ctx, ken, hour.Add(time.Hour)) },
 		} {
 			if points, err := read(); err != nil || len(points) != 30 {
 				t.Errorf("%s: %v, %v", what, points, err)
@@ -465,7 +465,7 @@ func TestALateUpdateDoesNotHideALaterTurn(t *testing.T) {
 		if !errors.Is(err, dataseries.ErrLate) || tries != 1 {
 			t.Errorf("%v after %d tries", err, tries)
 		}
-		if points, err := s.Read(ctx, ken, tomorrow); err != nil || len(points) != 1 || points[0].Value != 7 {
+		if points, err := s.Get(ctx, ken, tomorrow); err != nil || len(points) != 1 || points[0].Value != 7 {
 			t.Errorf("got %v, %v", points, err)
 		}
 		own := errors.New("own")

@@ -200,7 +200,7 @@ func BenchmarkWindow(b *testing.B) {
 		acct.ResetLog()
 		for b.Loop() {
 			n := 0
-			for e, err := range newReader(b, c, nil).Read(b.Context(), day, day.Add(24*time.Hour), nil) {
+			for e, err := range newReader(b, c, nil).Query(b.Context(), day, day.Add(24*time.Hour), "", nil) {
 				if err != nil {
 					b.Fatal(err)
 				}

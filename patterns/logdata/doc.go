@@ -64,7 +64,7 @@
 //
 // # Reading
 //
-// [Reader.Read] lists the hours of the range, skips the blobs and the parts of blobs
+// [Reader.Query] lists the hours of the range, skips the blobs and the parts of blobs
 // that by their metadata contain no wanted record, downloads the rest concurrently, and
 // yields the records in the order of their times. A read can be resumed after any
 // entry, see [Entry.Cursor]. [Stats] reports what was read.
@@ -78,7 +78,7 @@
 //	a flush            1 for each hour and 4 MiB; 1 more for each new blob; at most
 //	                   1 a minute for the metadata of each blob
 //	a lost reply       1 repetition and 1 read
-//	Read               1 for each hour or whole day, and 1 for each further 5,000 blobs;
+//	Query              1 for each hour or whole day, and 1 for each further 5,000 blobs;
 //	                   1 for each part of a blob that may contain wanted records
 //
 // A million records of 150 bytes, flushed by size, take about 150 requests. As

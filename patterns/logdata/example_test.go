@@ -42,7 +42,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for e, err := range r.Read(ctx, start.Add(4*time.Minute), start.Add(6*time.Minute), &logdata.ReadOptions{Types: []string{"ERROR"}}) {
+	for e, err := range r.Query(ctx, start.Add(4*time.Minute), start.Add(6*time.Minute), "", &logdata.QueryOptions{Types: []string{"ERROR"}}) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -79,7 +79,7 @@ func ExampleNewHandler() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for e, err := range r.Read(ctx, began, time.Now(), nil) {
+	for e, err := range r.Query(ctx, began, time.Now(), "", nil) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -88,7 +88,7 @@ func closeWriter(t testing.TB, w *logdata.Writer) {
 // messages returns the messages of [from, to).
 func messages(t testing.TB, c *container.Client, from, to time.Time) []string {
 	t.Helper()
-	return texts(harness.All(t, newReader(t, c, nil).Read(t.Context(), from, to, nil)))
+	return texts(harness.All(t, newReader(t, c, nil).Query(t.Context(), from, to, "", nil)))
 }
 
 func texts(entries []logdata.Entry) []string {

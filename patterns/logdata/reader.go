@@ -40,9 +40,9 @@ func NewReader(client *container.Client, service string, opts *ReaderOptions) (*
 // Container returns the client that was passed to NewReader.
 func (r *Reader) Container() *container.Client { return r.container }
 
-// ReadOptions are the options of [Reader.Read]. nil and the zero value mean the
+// QueryOptions are the options of [Reader.Query]. nil and the zero value mean the
 // defaults.
-type ReadOptions struct {
+type QueryOptions struct {
 	// Types selects records by Type. Empty means all types. Blobs that by their metadata
 	// contain none of them are not read.
 	Types []string
@@ -50,11 +50,6 @@ type ReadOptions struct {
 	// Match, if not nil, selects records in addition to Types. It is called concurrently
 	// and must not change the record.
 	Match func(*Record) bool
-
-	// Cursor makes the read start after the entry that returned it, see [Entry.Cursor].
-	// It is valid for reads of the same service in the same container with the same
-	// range and Types. Empty means the beginning.
-	Cursor string
 
 	// Stats, if not nil, receives what the read has done.
 	Stats *Stats
@@ -69,8 +64,8 @@ type Entry struct {
 	seal func(position []byte) string
 }
 
-// Cursor returns the cursor with which [ReadOptions.Cursor] continues after this entry.
-// It is safe in a URL. It is "" for an Entry that was not returned by a Reader.
+// Cursor returns the cursor with which [Reader.Query] continues after this entry. It is valid for
+// the same service in the same container with the same range and Types. It is safe in a URL. It is "" for an Entry that was not returned by a Reader.
 func (e *Entry) Cursor() string {
 	if e.seal == nil {
 		return ""
@@ -78,17 +73,18 @@ func (e *Entry) Cursor() string {
 	return e.seal(position{e.Time, e.Blob, e.Offset}.bytes())
 }
 
-// Read yields the records with from <= Time < to in the order of their times. Records of
+// Query yields the records with from <= Time < to in the order of their times, from the beginning if
+// cursor is "", otherwise after the entry that returned it, see [Entry.Cursor]. Records of
 // the same time are ordered by the name of their blob and then by offset. Both from and
 // to must be set, and to must not be after the start of the year 10000. The caller may
 // leave the loop at any time.
 //
 // An error is yielded with a zero Entry, and the sequence ends, with one exception: for
-// each line that is not in the format, Read yields a [*LineError], skips the line and goes
+// each line that is not in the format, Query yields a [*LineError], skips the line and goes
 // on. It yields these errors once each, before the records of the same
-// [ReaderOptions.Slice]; a read with a Cursor may yield them again.
+// [ReaderOptions.Slice]; a query with a cursor may yield them again.
 //
-// Read makes one request for each hour of the range, or for each whole day, one for each
+// Query makes one request for each hour of the range, or for each whole day, one for each
 // further 5,000 blobs, and one for each part of a blob that by its metadata may contain
 // wanted records, [ReaderOptions.Parallel] of them concurrently. It holds the matching
 // records of one [ReaderOptions.Slice], and the errors of its lines, in memory. A blob that is deleted during the read
@@ -97,13 +93,13 @@ func (e *Entry) Cursor() string {
 // Errors that end the sequence are [*patterns.Error] for a failed request,
 // [patterns.ErrBadCursor], and [patterns.ErrBadOption] for an invalid range.
 //
-// Read may miss a record that is written during the read. After a Cursor it may miss a
+// Query may miss a record that is written during the read. After a cursor it may miss a
 // record that was written late. To follow a log, read up to a time in the past: Writers
 // must have flushed all records of that time.
-func (r *Reader) Read(ctx context.Context, from, to time.Time, opts *ReadOptions) iter.Seq2[Entry, error] {
+func (r *Reader) Query(ctx context.Context, from, to time.Time, cursor string, opts *QueryOptions) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		fail := func(err error) { yield(Entry{}, fmt.Errorf("read log: %w", err)) }
-		var o ReadOptions
+		var o QueryOptions
 		if opts != nil {
 			o = *opts
 		}
@@ -114,7 +110,7 @@ func (r *Reader) Read(ctx context.Context, from, to time.Time, opts *ReadOptions
 		}
 		identity := append([]string{"logdata", r.service, from.Format(time.RFC3339Nano), to.Format(time.RFC3339Nano)}, o.Types...)
 		address, _, _ := strings.Cut(r.container.URL(), "?") // without a signature
-		c, ok := pages.OpenCursor(o.Cursor, identity...)
+		c, ok := pages.OpenCursor(cursor, identity...)
 		after, valid := parsePosition(c.Position)
 		if !ok || !valid || !c.Of(address) {
 			fail(patterns.ErrBadCursor)
@@ -138,7 +134,7 @@ func (r *Reader) Read(ctx context.Context, from, to time.Time, opts *ReadOptions
 	}
 }
 
-func (r *Reader) search(o *ReadOptions) *search {
+func (r *Reader) search(o *QueryOptions) *search {
 	return &search{
 		Reader: r,
 		match: func(v *Record) bool {

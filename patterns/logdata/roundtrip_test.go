@@ -89,7 +89,7 @@ func TestAReadReturnsExactlyTheWrittenRecords(t *testing.T) {
 		}
 		var got []string
 		last := time.Time{}
-		for e, err := range reader.Read(t.Context(), from, to, nil) {
+		for e, err := range reader.Query(t.Context(), from, to, "", nil) {
 			if err != nil {
 				r.Fatal(err)
 			}

@@ -199,7 +199,7 @@ func (r *logRun) check(ctx context.Context, before, end map[string]promise) {
 		panic(err)
 	}
 	times := map[string]int{}
-	for e, err := range reader.Read(ctx, r.start.Add(-2*time.Hour), time.Now().Add(time.Hour), nil) {
+	for e, err := range reader.Query(ctx, r.start.Add(-2*time.Hour), time.Now().Add(time.Hour), "", nil) {
 		if err != nil {
 			r.Failf("read: %w", err)
 			return
