@@ -85,9 +85,30 @@ func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(line string) bool { return in[line] })
 }
 
-// present returns the lines of all public packages, from the export data of the compiler.
+// present returns the lines of all public packages.
 func present(t *testing.T) (lines []string) {
+	packages, _ := load(t)
+	d := newDescriber(packages)
+	for _, pkg := range packages {
+		for _, line := range d.describe(pkg) {
+			lines = append(lines, path(pkg)+": "+line)
+		}
+	}
+	return lines
+}
+
+// loaded are the packages that load returns the second time.
+var loaded struct {
+	packages []*types.Package
+	importer types.Importer
+}
+
+// load returns all public packages, from the export data of the compiler, and an importer of these and of what they import.
+func load(t *testing.T) ([]*types.Package, types.Importer) {
 	t.Helper()
+	if loaded.packages != nil {
+		return loaded.packages, loaded.importer
+	}
 	// The go tool caches the result of a test: the files that it depends on are those that the test itself has looked at.
 	err := filepath.WalkDir("../..", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(name, ".go") {
@@ -128,13 +149,8 @@ func present(t *testing.T) (lines []string) {
 			packages = append(packages, pkg)
 		}
 	}
-	d := newDescriber(packages)
-	for _, pkg := range packages {
-		for _, line := range d.describe(pkg) {
-			lines = append(lines, path(pkg)+": "+line)
-		}
-	}
-	return lines
+	loaded.packages, loaded.importer = packages, gc
+	return packages, gc
 }
 
 func readRecord(t *testing.T) (lines []string) {
