@@ -152,7 +152,7 @@ func exposedCalls(t *testing.T, m policy.Transporter, connection, name string, a
 		{"Store.Get", false, func(ctx context.Context) error { _, err := store.Get(ctx, tally); return err }},
 		{"Store.Insert", true, func(ctx context.Context) error { _, err := store.Insert(ctx, fresh()); return err }},
 		{"wideentity.Get", false, func(ctx context.Context) error { _, err := wide.Get(ctx, tally); return err }},
-		{"wideentity.Insert", true, func(ctx context.Context) error { v := fresh(); _, err := wide.Insert(ctx, v.Key(), v); return err }},
+		{"wideentity.Insert", true, func(ctx context.Context) error { _, err := wide.Insert(ctx, fresh()); return err }},
 		{"largeentity.Get", false, func(ctx context.Context) error { _, err := large.Get(ctx, tally); return err }},
 		{"largeentity.Insert", true, func(ctx context.Context) error {
 			_, err := large.Insert(ctx, &photo{"a", fresh().Shard, []byte("content")})

@@ -347,7 +347,7 @@ func seriesTables() []guideTable {
 	changed["Sales/000123_00"] = map[string]any{}
 	return []guideTable{
 		{"24 days in two rows", days(365), func(t testing.TB, client *aztables.Client) {
-			years := assert.Must(wideentity.New[map[string]any](client, &wideentity.Options{Parts: 2, Plain: true, PartOf: part}))(t)
+			years := assert.Must(wideentity.New(client, &wideentity.Options[map[string]any]{Parts: 2, Plain: true, PartOf: part}))(t)
 			assert.Must(years.Update(t.Context(), keys.Key{Partition: "Sales", Row: "000123"}, func(year *map[string]any) error {
 				(*year)["MesssageCountDay365"] = int32(1365)
 				return nil

@@ -39,7 +39,7 @@ func half(property string) int {
 
 // open declares the parts, and creates the table. Without PartOf, a hash of the name selects the part of a property.
 func open(ctx context.Context, client *aztables.Client) (*wideentity.Table[map[string]any], error) {
-	counts, err := wideentity.New[map[string]any](client, &wideentity.Options{Parts: 2, PartOf: half})
+	counts, err := wideentity.New[map[string]any](client, &wideentity.Options[map[string]any]{Parts: 2, PartOf: half})
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func change(ctx context.Context, counts *wideentity.Table[map[string]any], year 
 
 // count reads one day: only the row that contains it.
 func count(ctx context.Context, counts *wideentity.Table[map[string]any], key keys.Key, day string) (any, error) {
-	part, err := counts.Read(ctx, key, day)
+	part, err := counts.GetOnly(ctx, key, day)
 	return part.Value[day], err
 }
 
@@ -70,7 +70,8 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	key, days := keys.Key{Partition: "Sales", Row: "000123"}, map[string]any{}
+	key := keys.Key{Partition: "Sales", Row: "000123"}
+	days := map[string]any{"PartitionKey": key.Partition, "RowKey": key.Row}
 	for day := 1; day <= 365; day++ {
 		days[fmt.Sprintf("%s%03d", prefix, day)] = int32(day)
 	}
@@ -80,7 +81,7 @@ func main() {
 		do   func() (any, error)
 	}{
 		{"insert a year", func() (any, error) { // one transaction
-			_, err := counts.Insert(ctx, key, &days)
+			_, err := counts.Insert(ctx, &days)
 			return nil, err
 		}},
 		{"read the year", func() (_ any, err error) { // one query of the three rows

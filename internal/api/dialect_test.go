@@ -22,7 +22,7 @@ var exempt = map[string]string{
 	"accessor: patterns/storagetest.Account.Tables": "an account is three services: Tables, Queues and Blobs",
 	"key: patterns/entitytype.Table.Insert":         "values of many types, also of unknown ones, have no key function in common",
 	"key: patterns/entitytype.Table.Upsert":         "as Insert",
-	"view: patterns.ViewOf":                         "its shape says whether the rows are in the entity's partition",
+	"view: patterns.ViewOf":                         "its shape states whether the rows are in the entity's partition",
 }
 
 // leastDeclarations is a little less than what the rules read. A test that reads nothing passes.

@@ -24,9 +24,8 @@ var twins = map[string]string{
 	"patterns.RowRef internal/view.RowRef":                           "see CopySpec",
 	"patterns.ScanProgress internal/fetch.Progress":                  "see QueryOptions",
 	"patterns.SharedRows internal/view.SharedRows":                   "see CopySpec",
-	"patterns/wideentity.Options internal/widerow.Options":           "the options of wideentity have not been moved to a package below the engine",
-	"patterns/wideentity.SweepOptions internal/widerow.SweepOptions": "see Options of wideentity",
-	"patterns/wideentity.SweepReport internal/widerow.SweepReport":   "see Options of wideentity",
+	"patterns/wideentity.SweepOptions internal/widerow.SweepOptions": "what sweeps of wide entities report has not been moved to a package below the engine",
+	"patterns/wideentity.SweepReport internal/widerow.SweepReport":   "what sweeps of wide entities report has not been moved to a package below the engine",
 }
 
 func TestNoTypeExistsTwice(t *testing.T) {

@@ -157,7 +157,9 @@ func wideCase[N any](e *patternCase) error {
 		}
 	}
 	before := e.whole()
-	table, err := wideentity.New[N](e.client, &wideentity.Options{Parts: 2, Plain: true, PartOf: partOf})
+	table, err := wideentity.New(e.client, &wideentity.Options[N]{
+		Key: func(*N) (keys.Key, error) { return key, nil }, Parts: 2, Plain: true, PartOf: partOf,
+	})
 	if err != nil {
 		return err
 	}

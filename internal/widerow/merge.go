@@ -4,19 +4,23 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Merge stores the named properties of r's value over those of the entity, on condition
-// that this still has r's ETag. One request.
+// that this still has r's ETag. One request. If that is "*" the entity may have any version: two
+// requests for each attempt.
 func (t *Table) Merge(ctx context.Context, r Record, names []string) (Record, error) {
 	rows, err := t.rowsOf(r.Key)
 	if err != nil {
 		return Record{}, err
+	}
+	if r.ETag == "*" {
+		return t.mergeAny(ctx, rows, r, names)
 	}
 	old, err := r.version()
 	if err == nil && !r.has(names) {
@@ -32,21 +36,18 @@ func (t *Table) Merge(ctx context.Context, r Record, names []string) (Record, er
 	return r.written(h, content, true), nil
 }
 
-// Set stores the named properties of *v over those of the entity, which must exist. Two
-// requests for each attempt.
-func (t *Table) Set(ctx context.Context, key keys.Key, v any, names []string) error {
-	rows, err := t.rowsOf(key)
-	if err == nil && v == nil {
-		err = errNoValue
+// mergeAny merges into any version of the entity, which must exist. The result has the named
+// properties only.
+func (t *Table) mergeAny(ctx context.Context, rows entityRows, r Record, names []string) (Record, error) {
+	if r.Origin != nil && !r.has(names) {
+		return Record{}, azerr.ErrProjected
 	}
-	var content *edm.SplitEntity
-	if err == nil {
-		content, err = t.splitNamed(v, t.layout, names, nil) // refuse what cannot be stored before any request
-	}
+	content, err := t.splitNamed(r.Value, t.layout, names, nil) // refuse what cannot be stored before any request
 	if err != nil {
-		return err
+		return Record{}, err
 	}
-	return t.attempt(ctx, func() (bool, error) {
+	r.Origin = &Origin{Selected: slices.Clone(names)}
+	err = t.attempt(ctx, func() (bool, error) {
 		old, err := t.readHead(ctx, rows, names...)
 		if err == nil && old.gone() {
 			err = azerr.ErrNotFound
@@ -54,10 +55,17 @@ func (t *Table) Set(ctx context.Context, key keys.Key, v any, names []string) er
 		if err != nil {
 			return false, err
 		}
-		_, _, err = t.mergeInto(ctx, rows, old, v, names, content, nil)
+		h, written, err := t.mergeInto(ctx, rows, old, r.Value, names, content, nil)
 		content = nil // mergeInto changes it
+		if err == nil {
+			r = r.written(h, written, true)
+		}
 		return changedSince(err), err
 	})
+	if err != nil {
+		return Record{}, err
+	}
+	return r, nil
 }
 
 // mergeInto merges the named properties of *v into the version old of the entity, and

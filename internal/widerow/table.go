@@ -57,6 +57,7 @@ type Table struct {
 	Age func(t time.Time) time.Duration
 
 	typ      reflect.Type
+	key      func(entity any) (keys.Key, error) // nil: the type has its key
 	codec    *edm.Codec
 	names    map[string]struct{} // of the type's properties; nil: any
 	layout   layout
@@ -64,8 +65,9 @@ type Table struct {
 	parallel int
 }
 
-// New returns a Table of entities of type typ. It makes no request.
-func New(client *aztables.Client, typ reflect.Type, o Options) (*Table, error) {
+// New returns a Table of entities of type typ. If key is nil, the type has the fields PartitionKey
+// and RowKey, or is a map. It makes no request.
+func New(client *aztables.Client, typ reflect.Type, key func(entity any) (keys.Key, error), o Options) (*Table, error) {
 	if client == nil {
 		return nil, fmt.Errorf("client: %w", azerr.ErrNil)
 	}
@@ -75,7 +77,10 @@ func New(client *aztables.Client, typ reflect.Type, o Options) (*Table, error) {
 	}
 	t := &Table{
 		Client: wire.NewClient(client), BatchBytes: wire.MaxBatchBytes,
-		typ: typ, codec: codec, tries: o.Tries, parallel: o.Parallel,
+		typ: typ, codec: codec, key: key, tries: o.Tries, parallel: o.Parallel,
+	}
+	if key == nil && !codec.HasKeys() && !codec.Open() {
+		return nil, fmt.Errorf("%v has no fields PartitionKey and RowKey, and Options.Key is not set: %w", typ, keys.ErrBadKey)
 	}
 	t.Age = t.Client.Age
 	if t.tries <= 0 {
@@ -104,6 +109,27 @@ func New(client *aztables.Client, typ reflect.Type, o Options) (*Table, error) {
 }
 
 var errNoTable = azerr.Errorf("table: %w", azerr.ErrNil)
+
+// entityKey returns the key of *v, and checks it.
+func (t *Table) entityKey(v any) (key keys.Key, rows entityRows, err error) {
+	switch {
+	case t == nil:
+		return key, rows, errNoTable
+	case v == nil:
+		return key, rows, errNoValue
+	case t.key != nil:
+		if key, err = t.key(v); err != nil {
+			return key, rows, fmt.Errorf("key: %w", azerr.Seal(err))
+		}
+	default:
+		var ok bool
+		if key.Partition, key.Row, ok = t.codec.Keys(v); !ok {
+			return key, rows, fmt.Errorf("%w: the value has no PartitionKey and RowKey", keys.ErrBadKey)
+		}
+	}
+	rows, err = t.rowsOf(key)
+	return key, rows, err
+}
 
 // rowsOf checks key and returns the rows of its entity.
 func (t *Table) rowsOf(key keys.Key) (entityRows, error) {

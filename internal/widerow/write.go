@@ -8,7 +8,6 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
@@ -16,11 +15,8 @@ var errNoValue = azerr.Errorf("value: %w", azerr.ErrNil)
 
 // Insert stores *v as a new entity. One request; two if t stores plain entities, of which
 // rows may exist without a head.
-func (t *Table) Insert(ctx context.Context, key keys.Key, v any) (Record, error) {
-	rows, err := t.rowsOf(key)
-	if err == nil && v == nil {
-		err = errNoValue
-	}
+func (t *Table) Insert(ctx context.Context, v any) (Record, error) {
+	key, rows, err := t.entityKey(v)
 	if err != nil {
 		return Record{}, err
 	}
@@ -56,11 +52,8 @@ func (t *Table) Replace(ctx context.Context, r Record) (Record, error) {
 }
 
 // Put stores *v whether or not the entity exists. Two requests for each attempt.
-func (t *Table) Put(ctx context.Context, key keys.Key, v any) (Record, error) {
-	rows, err := t.rowsOf(key)
-	if err == nil && v == nil {
-		err = errNoValue
-	}
+func (t *Table) Put(ctx context.Context, v any) (Record, error) {
+	key, rows, err := t.entityKey(v)
 	if err == nil {
 		var content *edm.SplitEntity // refuse what cannot be stored before any request
 		if content, err = t.split(v, t.layout, nil, nil); err == nil {

@@ -36,8 +36,13 @@ type Job struct {
 // findings. Findings are inserted before they are repaired, and never changed. So it does not
 // matter how often, and by how many processes, a job is done.
 type document struct {
-	State    *state    `table:",json"`
-	Findings []Finding `table:",json"`
+	PartitionKey, RowKey string
+	State                *state    `table:",json"`
+	Findings             []Finding `table:",json"`
+}
+
+func documentAt(key keys.Key, s *state) *document {
+	return &document{PartitionKey: key.Partition, RowKey: key.Row, State: s}
 }
 
 func runKey(id string) keys.Key { return keys.Key{Partition: id, Row: "run"} }
@@ -112,7 +117,7 @@ func (r *Runs) start(ctx context.Context, id string, s state) error {
 		err = m.mayBegin(ctx)
 	}
 	if err == nil {
-		_, err = r.documents.Insert(ctx, runKey(id), &document{State: &m.state})
+		_, err = r.documents.Insert(ctx, documentAt(runKey(id), &m.state))
 	}
 	if err != nil {
 		return err
@@ -160,10 +165,10 @@ func (r *Runs) do(ctx context.Context, job Job) error {
 		return err
 	}
 	m.Sketch, m.Loose, m.Report = newSketch(m.Differences), loose{}, Report{}
-	found := document{}
+	found := *documentAt(job.findings(), nil)
 	m.record = func(ctx context.Context, all []Finding) ([]Finding, error) {
 		found.Findings = all
-		_, err := r.documents.Insert(ctx, job.findings(), &found)
+		_, err := r.documents.Insert(ctx, &found)
 		if errors.Is(err, patterns.ErrExists) { // of a process that has died, and may have repaired some
 			d, failed := r.documents.Get(ctx, job.findings())
 			if found, err = d.Value, failed; err == nil && !m.validFindings(found.Findings) {

@@ -122,10 +122,10 @@ func replayed(t testing.TB, accelerated bool) (*aztables.Client, *int) {
 
 func byTable(t testing.TB, n int, accelerated bool) (write, read func(), requests *int) {
 	client, requests := replayed(t, accelerated)
-	table := open[properties](t, client, &wideentity.Options{Parts: max(1, (n+149)/150)})
+	table := open[properties](t, client, &wideentity.Options[properties]{Parts: max(1, (n+149)/150)})
 	v := days(n)
 	return func() {
-			assert.NoError(t, assert.ErrorOf(table.Insert(t.Context(), year, &v)))
+			assert.NoError(t, assert.ErrorOf(table.Insert(t.Context(), &v)))
 		}, func() {
 			item, err := table.Get(t.Context(), year)
 			if err != nil || len(item.Value) != n+2 {

@@ -35,30 +35,30 @@ func TestACrashLeavesTheEntityBeforeOrAfterTheWrite(t *testing.T) {
 		run           func(ctx context.Context, table table) error
 	}{
 		"insert": {nil, small, func(ctx context.Context, table table) error {
-			_, err := table.Insert(ctx, year, &small)
+			_, err := table.Insert(ctx, &small)
 			return err
 		}},
 		"insert, staged": {nil, large("x"), func(ctx context.Context, table table) error {
 			v := large("x")
-			_, err := table.Insert(ctx, year, &v)
+			_, err := table.Insert(ctx, &v)
 			return err
 		}},
 		"replace in place by staged": {small, large("x"), func(ctx context.Context, table table) error {
 			v := large("x")
-			_, err := table.Put(ctx, year, &v)
+			_, err := table.Put(ctx, &v)
 			return err
 		}},
 		"replace staged by staged": {large("x"), large("y"), func(ctx context.Context, table table) error {
 			v := large("y")
-			_, err := table.Put(ctx, year, &v)
+			_, err := table.Put(ctx, &v)
 			return err
 		}},
 		"shrink": {large("x"), small, func(ctx context.Context, table table) error {
-			_, err := table.Put(ctx, year, &small)
+			_, err := table.Put(ctx, &small)
 			return err
 		}},
 		"merge": {small, properties{"A": "a", "B": "bb", "C": int32(1), "D": "d"}, func(ctx context.Context, table table) error {
-			return table.Set(ctx, year, &properties{"B": "bb", "D": "d"}, "B", "D")
+			return mergeAny(ctx, table, year, &properties{"B": "bb", "D": "d"}, "B", "D")
 		}},
 		"update": {small, properties{"A": "a", "C": int32(2)}, func(ctx context.Context, table table) error {
 			_, err := table.Update(ctx, year, func(b *properties) error {
@@ -72,7 +72,7 @@ func TestACrashLeavesTheEntityBeforeOrAfterTheWrite(t *testing.T) {
 			return table.Delete(ctx, year, "")
 		}},
 	} {
-		for layout, opts := range map[string]*wideentity.Options{"annotated": nil, "plain": {Plain: true}, "by hand": {Plain: true}} {
+		for layout, opts := range map[string]*wideentity.Options[properties]{"annotated": nil, "plain": {Plain: true}, "by hand": {Plain: true}} {
 			client := func(acct *storagetest.Account) table {
 				table := open[properties](t, acct.TablesWith(harness.Accelerated()).NewClient("Wide"), opts)
 				if opts == nil {
@@ -87,7 +87,7 @@ func TestACrashLeavesTheEntityBeforeOrAfterTheWrite(t *testing.T) {
 						return err
 					}
 					if c.before != nil {
-						if _, err := table.Insert(ctx, year, &c.before); err != nil {
+						if _, err := table.Insert(ctx, &c.before); err != nil {
 							return err
 						}
 					}
@@ -115,7 +115,7 @@ func TestACrashLeavesTheEntityBeforeOrAfterTheWrite(t *testing.T) {
 					got := state()
 					// Reading the properties one at a time returns the same.
 					for _, name := range modelNames {
-						part, err := table.Read(t.Context(), year, name)
+						part, err := table.GetOnly(t.Context(), year, name)
 						if (err == nil) != (got != nil) || got != nil && !sameProperties(part.Value, only(got, []string{name})) {
 							t.Errorf("property %s by itself: %v", name, err)
 						}
@@ -125,7 +125,7 @@ func TestACrashLeavesTheEntityBeforeOrAfterTheWrite(t *testing.T) {
 					assert.NoError(t, assert.ErrorOf(table.Sweep(t.Context(), nil)))
 					wantRows(t, acct, got)
 					z := large("z")
-					assert.NoError(t, assert.ErrorOf(table.Put(t.Context(), year, &z)))
+					assert.NoError(t, assert.ErrorOf(table.Put(t.Context(), &z)))
 					item := assert.Must(table.Get(t.Context(), year))(t)
 					wantProperties(t, item.Value, z)
 					wantRows(t, acct, z)

@@ -39,7 +39,7 @@
 // Every write changes the head under its ETag, in one transaction with the rows that
 // change. [Table.Get] reads everything in one query. If the service returns several pages,
 // the versions show whether a writer changed the entity between them, and Get reads again.
-// [Table.Read] does the same for the rows that it reads concurrently.
+// [Table.GetOnly] does the same for the rows that it reads concurrently.
 //
 // A write of the whole entity that exceeds the 4 MiB of one transaction is staged. Its
 // rows are inserted next to those that they replace, as 000123_01_<version>, together with
@@ -62,9 +62,9 @@
 // an entity without row 00; the first write adds row 00, in the same transaction, and
 // changes only the rows that it would change anyway.
 //
-// The ETags of the rows take the place of the versions. Every write, Set included, changes
+// The ETags of the rows take the place of the versions. Every write, also one to any version, changes
 // each row under its ETag, so it never overwrites what another program has changed since
-// the row was read: Update, Set and Put start over, the others fail with
+// the row was read: Update, Put and a Merge into any version start over, the others fail with
 // [patterns.ErrConflict]. Reads of several pages or rows prove by the ETags that the rows
 // belong together. The ETag of the entity is a hash of those of its rows. If the response
 // to a write is lost, the ETags of the rows are unknown: the item that the write returns
@@ -74,7 +74,7 @@
 // not, whether or not row 00 is left. An entity without properties has an empty row 01. A
 // value is at most 64 KiB and a write at most 4 MiB, because other programs do not read
 // pieces and staged rows: otherwise the error is [patterns.ErrTooLarge]. Insert takes two
-// requests, because rows may exist without row 00. Read takes one more if the row that it
+// requests, because rows may exist without row 00. GetOnly takes one more if the row that it
 // reads lacks a property.
 //
 // Entities of both kinds are read by tables of both kinds, and take the table's kind when
@@ -85,15 +85,16 @@
 // Requests:
 //
 //	Insert, Replace, Merge   1; Insert of plain rows 2
-//	Put, Set, Update         2, and 2 for each retry after a conflict
+//	Put, Update, and Merge
+//	  into any version       2, and 2 for each retry after a conflict
 //	Get                      1
-//	Read                     1 for properties in one row, k+1 for properties in k rows
+//	GetOnly                  1 for properties in one row, k+1 for properties in k rows
 //	Delete                   2
 //	any write over 4 MiB     1 for each 4 MiB and 2 more, instead of 1
 //
 // The service counts each row of a transaction against its scale targets, and bills a
-// transaction as one operation. Merge and Set send the rows of the properties that they
-// name and the head; Update sends the rows that have changed and the head.
+// transaction as one operation. Merge sends the rows of the properties that it
+// names and the head; Update sends the rows that have changed and the head.
 //
 // # Limits
 //
@@ -110,8 +111,8 @@
 // eight. If there were more writes in between, or the entity was deleted, the error is
 // [patterns.ErrOutcomeUnknown]. Every write of an existing entity is conditional on the ETag
 // of its head, so a late attempt of it is refused. A late attempt of the insert of a new one,
-// by Insert or Put, inserts the entity again if it was deleted meanwhile. Put and Set, and
-// Delete without an ETag, read the head and may be applied over what other clients wrote
+// by Insert or Put, inserts the entity again if it was deleted meanwhile. Put, and Merge and
+// Delete of any version, read the head and may be applied over what other clients wrote
 // meanwhile. If another program has changed or deleted single rows, the error is [ErrTorn];
 // [Table.Put] repairs the entity.
 //

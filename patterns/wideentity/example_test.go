@@ -22,22 +22,22 @@ func Example() {
 	patterns.Accelerate(&opts.ClientOptions)
 	service := acct.TablesWith(&opts)
 
-	counts, err := wideentity.New[map[string]any](service.NewClient("Counts"), &wideentity.Options{Parts: 3})
+	counts, err := wideentity.New[map[string]any](service.NewClient("Counts"), &wideentity.Options[map[string]any]{Parts: 3})
 	if err != nil {
 		log.Fatal(err)
 	}
 	if err := counts.Create(ctx); err != nil {
 		log.Fatal(err)
 	}
-	year := map[string]any{}
+	year := map[string]any{"PartitionKey": "Sales", "RowKey": "000123"}
 	for day := 1; day <= 365; day++ {
 		year[fmt.Sprintf("MessageCountDay%03d", day)] = int32(day * 10)
 	}
-	key := keys.Key{Partition: "Sales", Row: "000123"}
 	acct.ResetLog()
-	if _, err := counts.Insert(ctx, key, &year); err != nil { // one transaction
+	if _, err := counts.Insert(ctx, &year); err != nil { // one transaction
 		log.Fatal(err)
 	}
+	key := keys.Key{Partition: "Sales", Row: "000123"}
 	item, err := counts.Get(ctx, key) // one query
 	if err != nil {
 		log.Fatal(err)
@@ -46,7 +46,7 @@ func Example() {
 	if _, err := counts.Merge(ctx, item, "MessageCountDay300"); err != nil { // two rows of four
 		log.Fatal(err)
 	}
-	part, err := counts.Read(ctx, key, "MessageCountDay300") // one point read
+	part, err := counts.GetOnly(ctx, key, "MessageCountDay300") // one point read
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -46,16 +46,16 @@ func wantForeign(t testing.TB, client *aztables.Client, suffixes ...string) {
 func TestAnEntityIsNotWrittenOverRowsThatAreNotItsParts(t *testing.T) {
 	writes := map[string]func(context.Context, *wideentity.Table[properties], *properties) error{
 		"Insert": func(ctx context.Context, table *wideentity.Table[properties], v *properties) error {
-			return assert.ErrorOf(table.Insert(ctx, year, v))
+			return assert.ErrorOf(table.Insert(ctx, v))
 		},
 		"Put": func(ctx context.Context, table *wideentity.Table[properties], v *properties) error {
-			return assert.ErrorOf(table.Put(ctx, year, v))
+			return assert.ErrorOf(table.Put(ctx, v))
 		},
 	}
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for name, write := range writes {
 			client := b.Table(t)
-			table := open[properties](t, client, &wideentity.Options{Parts: 4})
+			table := open[properties](t, client, &wideentity.Options[properties]{Parts: 4})
 			storeForeign(t, client, "01", "02")
 			b.ResetRequests()
 			v := days(100)
@@ -82,7 +82,7 @@ func TestARowOfAnotherProgramAtTheKeyOfTheHeadIsLeftAlone(t *testing.T) {
 		storeForeign(t, client, "00")
 		v := days(3)
 		for name, err := range map[string]error{
-			"Put":    assert.ErrorOf(table.Put(t.Context(), year, &v)),
+			"Put":    assert.ErrorOf(table.Put(t.Context(), &v)),
 			"Get":    assert.ErrorOf(table.Get(t.Context(), year)),
 			"Delete": table.Delete(t.Context(), year, ""),
 		} {
@@ -90,7 +90,7 @@ func TestARowOfAnotherProgramAtTheKeyOfTheHeadIsLeftAlone(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		assert.WantError(t, assert.ErrorOf(table.Insert(t.Context(), year, &v)), patterns.ErrExists)
+		assert.WantError(t, assert.ErrorOf(table.Insert(t.Context(), &v)), patterns.ErrExists)
 		wantForeign(t, client, "00")
 	})
 }
@@ -98,22 +98,22 @@ func TestARowOfAnotherProgramAtTheKeyOfTheHeadIsLeftAlone(t *testing.T) {
 func TestAnEntityDoesNotGrowOverRowsThatAreNotItsParts(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
-		table := open[properties](t, client, &wideentity.Options{Parts: 2, PartOf: func(name string) int {
+		table := open[properties](t, client, &wideentity.Options[properties]{Parts: 2, PartOf: func(name string) int {
 			if strings.HasPrefix(name, "Late") {
 				return 2
 			}
 			return 1
 		}})
 		v := properties{"Early": int32(1)}
-		item := assert.Must(table.Insert(t.Context(), year, &v))(t)
+		item := assert.Must(table.Insert(t.Context(), &v))(t)
 		storeForeign(t, client, "02")
 		more := properties{"Early": int32(2), "Late": int32(3)}
 		item.Value = more
 		for name, err := range map[string]error{
 			"Replace": assert.ErrorOf(table.Replace(t.Context(), item)),
 			"Merge":   assert.ErrorOf(table.Merge(t.Context(), item, "Late")),
-			"Set":     table.Set(t.Context(), year, &more, "Late"),
-			"Put":     assert.ErrorOf(table.Put(t.Context(), year, &more)),
+			"Set":     mergeAny(t.Context(), table, year, &more, "Late"),
+			"Put":     assert.ErrorOf(table.Put(t.Context(), &more)),
 			"Update": assert.ErrorOf(table.Update(t.Context(), year, func(v *properties) error {
 				(*v)["Late"] = int32(3)
 				return nil
@@ -129,15 +129,15 @@ func TestAnEntityDoesNotGrowOverRowsThatAreNotItsParts(t *testing.T) {
 func TestAStagedEntityLeavesRowsThatAreNotItsParts(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
-		table := open[properties](t, client, &wideentity.Options{Parts: 4})
+		table := open[properties](t, client, &wideentity.Options[properties]{Parts: 4})
 		wideentity.SetBatchBytes(table, 2000)
 		storeForeign(t, client, "01", "02", "03", "04")
 		v := days(200)
-		assert.Must(table.Insert(t.Context(), year, &v))(t)
+		assert.Must(table.Insert(t.Context(), &v))(t)
 		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
-		wantProperties(t, assert.Must(table.Read(t.Context(), year, dayName(1)))(t).Value, properties{dayName(1): int32(1)})
+		wantProperties(t, assert.Must(table.GetOnly(t.Context(), year, dayName(1)))(t).Value, properties{dayName(1): int32(1)})
 		v = days(150)
-		assert.Must(table.Put(t.Context(), year, &v))(t)
+		assert.Must(table.Put(t.Context(), &v))(t)
 		assert.NoError(t, table.Delete(t.Context(), year, ""))
 		wantForeign(t, client, "01", "02", "03", "04")
 		assert.Equal(t, len(harness.Rows(t, client)), 4, "rows, want the 4 foreign ones")
@@ -169,14 +169,14 @@ func TestALateAttemptToStagePartsDoesNotUndoALaterMerge(t *testing.T) {
 		}
 	}
 	harness.RunThrough(t, wrap, func(t *testing.T, client *aztables.Client, _ *storagetest.Account) {
-		table := open[properties](t, client, &wideentity.Options{Parts: 4})
+		table := open[properties](t, client, &wideentity.Options[properties]{Parts: 4})
 		wideentity.SetBatchBytes(table, smallBatch)
 		v := large("x")
 		hold = 2 // the first part; the first transaction inserts the marker
-		assert.Must(table.Insert(t.Context(), year, &v))(t)
+		assert.Must(table.Insert(t.Context(), &v))(t)
 		for name := range v {
 			v[name] = "changed"
-			assert.NoError(t, table.Set(t.Context(), year, &v, name))
+			assert.NoError(t, mergeAny(t.Context(), table, year, &v, name))
 		}
 		late()
 		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)

@@ -2,12 +2,15 @@ package wideentity_test
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"strings"
 	"testing"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
@@ -18,9 +21,18 @@ import (
 // properties is an entity with any properties.
 type properties = map[string]any
 
-func open[T any](t testing.TB, client *aztables.Client, opts *wideentity.Options) *wideentity.Table[T] {
+// open returns a table whose entities have the key that keyed has set, otherwise year.
+func open[T any](t testing.TB, client *aztables.Client, opts *wideentity.Options[T]) *wideentity.Table[T] {
 	t.Helper()
-	table, err := wideentity.New[T](client, opts)
+	o := *cmp.Or(opts, &wideentity.Options[T]{})
+	o.Key = func(v *T) (keys.Key, error) {
+		m, _ := any(*v).(properties)
+		if partition, ok := m["PartitionKey"].(string); ok {
+			return keys.Key{Partition: partition, Row: m["RowKey"].(string)}, nil
+		}
+		return year, nil
+	}
+	table, err := wideentity.New(client, &o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,6 +40,22 @@ func open[T any](t testing.TB, client *aztables.Client, opts *wideentity.Options
 }
 
 var year = keys.Key{Partition: "Sales", Row: "000123"}
+
+// keyed returns a copy of an entity with that key.
+func keyed(key keys.Key, v *properties) *properties {
+	m := maps.Clone(*v)
+	if m == nil {
+		m = properties{}
+	}
+	m["PartitionKey"], m["RowKey"] = key.Partition, key.Row
+	return &m
+}
+
+// mergeAny merges properties into any version of an entity.
+func mergeAny[T any](ctx context.Context, table *wideentity.Table[T], key keys.Key, v *T, properties ...string) error {
+	_, err := table.Merge(ctx, wideentity.Item[T]{Key: key, ETag: azcore.ETagAny, Value: *v}, properties...)
+	return err
+}
 
 // days returns an entity of n counts: Day00001 is 1, and so on.
 func days(n int) properties {

@@ -28,10 +28,10 @@ func TestInvalidInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	heavy := properties{"Heavy": noise(18 << 20)}
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[properties](t, b.Table(t), nil)
-		read := harness.Must(table.Insert(t.Context(), year, &many))(t)
+		read := harness.Must(table.Insert(t.Context(), &many))(t)
 		b.ResetRequests()
 		put := func(v properties) func(context.Context) error {
-			return func(ctx context.Context) error { _, err := table.Put(ctx, wideKey("x"), &v); return err }
+			return func(ctx context.Context) error { _, err := table.Put(ctx, keyed(wideKey("x"), &v)); return err }
 		}
 		at := func(key keys.Key) func(context.Context) error {
 			return func(ctx context.Context) error { _, err := table.Get(ctx, key); return err }
@@ -64,15 +64,15 @@ func TestInvalidInputIsRefusedBeforeAnyRequest(t *testing.T) {
 			"a merge of nothing":               {merge(properties{"A": secret}), patterns.ErrNil, ""},
 			"a merge of over 4 MiB":            {merge(properties{"Heavy": noise(4 << 20)}, "Heavy"), patterns.ErrTooLarge, "Heavy"},
 			"a set of over 4 MiB": {func(ctx context.Context) error {
-				return table.Set(ctx, year, &properties{"Heavy": noise(4 << 20)}, "Heavy")
+				return mergeAny(ctx, table, year, &properties{"Heavy": noise(4 << 20)}, "Heavy")
 			}, patterns.ErrTooLarge, "Heavy"},
 			"a merge of a reserved name": {merge(properties{"azp_part": secret}, "azp_part"), nil, "azp_part"},
 			"an item made by hand": {func(ctx context.Context) error {
 				_, err := table.Replace(ctx, wideentity.Item[properties]{Key: year, Value: many, ETag: "*"})
 				return err
 			}, patterns.ErrBadETag, ""},
-			"no value":           {func(ctx context.Context) error { _, err := table.Put(ctx, year, nil); return err }, patterns.ErrNil, ""},
-			"no value to insert": {func(ctx context.Context) error { _, err := table.Insert(ctx, year, nil); return err }, patterns.ErrNil, ""},
+			"no value":           {func(ctx context.Context) error { _, err := table.Put(ctx, nil); return err }, patterns.ErrNil, ""},
+			"no value to insert": {func(ctx context.Context) error { _, err := table.Insert(ctx, nil); return err }, patterns.ErrNil, ""},
 			"no function":        {func(ctx context.Context) error { _, err := table.Update(ctx, year, nil); return err }, patterns.ErrNil, ""},
 		} {
 			err := c.run(t.Context())
@@ -92,18 +92,35 @@ func TestInvalidInputIsRefusedBeforeAnyRequest(t *testing.T) {
 
 func TestNewRefusesInvalidOptionsAndTypes(t *testing.T) {
 	client := new(aztables.Client)
-	type named struct{ A, B string }
+	type named struct{ PartitionKey, RowKey, A, B string }
+	type keyless struct{ A, B string }
+	byHand := &wideentity.Options[properties]{Key: func(*properties) (keys.Key, error) { return keys.Key{}, errors.New("no key") }}
 	for name, c := range map[string]struct {
 		make func() error
 		is   error
 	}{
-		"no client":      {func() error { _, err := wideentity.New[properties](nil, nil); return err }, patterns.ErrNil},
-		"too many parts": {func() error { _, err := wideentity.New[properties](client, &wideentity.Options{Parts: 99}); return err }, wideentity.ErrParts},
-		"negative parts": {func() error { _, err := wideentity.New[properties](client, &wideentity.Options{Parts: -1}); return err }, wideentity.ErrParts},
-		"a rule that returns no part": {func() error {
-			_, err := wideentity.New[named](client, &wideentity.Options{Parts: 2, PartOf: func(name string) int { return len(name) + 2 }})
+		"no client": {func() error { _, err := wideentity.New[properties](nil, nil); return err }, patterns.ErrNil},
+		"too many parts": {func() error {
+			_, err := wideentity.New[properties](client, &wideentity.Options[properties]{Parts: 99})
 			return err
 		}, wideentity.ErrParts},
+		"negative parts": {func() error {
+			_, err := wideentity.New[properties](client, &wideentity.Options[properties]{Parts: -1})
+			return err
+		}, wideentity.ErrParts},
+		"a rule that returns no part": {func() error {
+			_, err := wideentity.New[named](client, &wideentity.Options[named]{Parts: 2, PartOf: func(name string) int { return len(name) + 2 }})
+			return err
+		}, wideentity.ErrParts},
+		"a type without a key": {func() error { _, err := wideentity.New[keyless](client, nil); return err }, patterns.ErrBadKey},
+		"a map without a key": {func() error {
+			table, err := wideentity.New[properties](client, nil)
+			return errors.Join(err, harness.ErrorOf(table.Insert(t.Context(), &properties{"A": 1})))
+		}, patterns.ErrBadKey},
+		"a value whose key is refused": {func() error {
+			table, err := wideentity.New(client, byHand)
+			return errors.Join(err, harness.ErrorOf(table.Put(t.Context(), &properties{"A": 1})))
+		}, nil},
 		"a type that cannot be an entity": {func() error { _, err := wideentity.New[int](client, nil); return err }, nil},
 	} {
 		if err := c.make(); err == nil || c.is != nil && !errors.Is(err, c.is) {
@@ -121,7 +138,7 @@ func TestSimilarIdsAreSeparateEntities(t *testing.T) {
 		ids := []string{"a", "a_", "a_01", "a_00", "aa", "a~", "a_~azp_0000000000000", "A", "a b", "å", "0"}
 		for _, id := range ids {
 			v := properties{"Id": id, "Other" + fmt.Sprint(len(id)): id}
-			harness.Must(table.Insert(t.Context(), wideKey(id), &v))(t)
+			harness.Must(table.Insert(t.Context(), keyed(wideKey(id), &v)))(t)
 		}
 		for _, foreign := range []string{"a_2012", "a_1", "a_99", "a"} {
 			if _, err := client.AddEntity(t.Context(), []byte(`{"PartitionKey":"Sales","RowKey":"`+foreign+`","Id":"foreign"}`), nil); err != nil {
@@ -160,8 +177,8 @@ func TestEmptyPartitionKeysAndQuotesNeedTheAcceleratingPolicy(t *testing.T) {
 		table := open[properties](t, b.Table(t), nil)
 		v := days(20)
 		for _, key := range []keys.Key{{Partition: "", Row: "x"}, {Partition: "O'Neil", Row: "x'y"}} {
-			harness.Must(table.Insert(t.Context(), key, &v))(t)
-			_, err := table.Put(t.Context(), key, &v)
+			harness.Must(table.Insert(t.Context(), keyed(key, &v)))(t)
+			_, err := table.Put(t.Context(), keyed(key, &v))
 			if !b.Accelerated {
 				if !errors.Is(err, patterns.ErrNeedsAccelerate) {
 					t.Errorf("plain: %v", err)
@@ -172,7 +189,7 @@ func TestEmptyPartitionKeysAndQuotesNeedTheAcceleratingPolicy(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantProperties(t, harness.Must(table.Get(t.Context(), key))(t).Value, v)
-			harness.Must(table.Read(t.Context(), key, dayName(1), dayName(2)))(t)
+			harness.Must(table.GetOnly(t.Context(), key, dayName(1), dayName(2)))(t)
 			if err := table.Delete(t.Context(), key, ""); err != nil {
 				t.Error(err)
 			}
@@ -186,11 +203,11 @@ func TestACanceledContextEndsEveryOperation(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		v := days(3)
-		_, put := table.Put(ctx, year, &v)
+		_, put := table.Put(ctx, &v)
 		_, get := table.Get(ctx, year)
-		_, read := table.Read(ctx, year, dayName(1), dayName(2))
+		_, read := table.GetOnly(ctx, year, dayName(1), dayName(2))
 		_, sweep := table.Sweep(ctx, nil)
-		for _, err := range []error{put, get, read, sweep, table.Delete(ctx, year, ""), table.Set(ctx, year, &v, dayName(1))} {
+		for _, err := range []error{put, get, read, sweep, table.Delete(ctx, year, ""), mergeAny(ctx, table, year, &v, dayName(1))} {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v", err)
 			}

@@ -22,7 +22,7 @@ type Item[T any] struct {
 	// Key is the partition key and, as Row, the entity's id.
 	Key keys.Key
 
-	// ETag is the version of the whole entity. It is "" if [Table.Read] read only one row.
+	// ETag is the version of the whole entity. It is "" if [Table.GetOnly] read only one row.
 	ETag azcore.ETag
 
 	// Timestamp is the service's time of the last write. It is zero in Items returned by a
@@ -32,7 +32,7 @@ type Item[T any] struct {
 	origin *widerow.Origin
 }
 
-// Projected reports whether the item was read in part, by [Table.Read].
+// Projected reports whether the item was read in part, by [Table.GetOnly].
 func (i Item[T]) Projected() bool { return i.origin != nil && i.origin.Selected != nil }
 
 func (i *Item[T]) record() widerow.Record {

@@ -86,8 +86,8 @@ func aYear() *yearOfMessages {
 func TestAStructMayHaveMoreThan252Fields(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
-		table := open[yearOfMessages](t, client, &wideentity.Options{Parts: 2, PartOf: guidePartOf})
-		assert.Must(table.Insert(t.Context(), year, aYear()))(t)
+		table := open[yearOfMessages](t, client, &wideentity.Options[yearOfMessages]{Parts: 2, PartOf: guidePartOf})
+		assert.Must(table.Insert(t.Context(), aYear()))(t)
 		for row, want := range map[string]string{"000123_01": "Day251", "000123_02": "Day252"} {
 			resp, err := client.GetEntity(t.Context(), year.Partition, row, nil)
 			if err != nil || !strings.Contains(string(resp.Value), `"`+want+`"`) {
@@ -98,14 +98,14 @@ func TestAStructMayHaveMoreThan252Fields(t *testing.T) {
 		want := aYear()
 		want.PartitionKey, want.RowKey = "Sales", "000123"
 		assert.DeepEqual(t, &item.Value, want, "the entity is not what was written")
-		part := assert.Must(table.Read(t.Context(), year, "Day100"))(t)
+		part := assert.Must(table.GetOnly(t.Context(), year, "Day100"))(t)
 		if part.Value.Day100 != 100 || part.Value.Day101 != 0 || part.Value.Department != "" || !part.Projected() {
 			t.Errorf("a partial read returned other properties: %d %d", part.Value.Day100, part.Value.Day101)
 		}
 		if _, err := table.Replace(t.Context(), part); !errors.Is(err, patterns.ErrBadETag) {
 			t.Errorf("replace by an item that was read without its head: %v", err)
 		}
-		part = assert.Must(table.Read(t.Context(), year, "Day100", "Day300"))(t)
+		part = assert.Must(table.GetOnly(t.Context(), year, "Day100", "Day300"))(t)
 		assert.WantError(t, assert.ErrorOf(table.Replace(t.Context(), part)), patterns.ErrProjected, "replace by an item that was read in part")
 		assert.WantError(t, assert.ErrorOf(table.Merge(t.Context(), part, "Day101")), patterns.ErrProjected, "merge of a property that was not read")
 		part.Value.Day300 = -1
@@ -123,7 +123,7 @@ func TestUnknownPropertiesSurviveUpdateAndReplace(t *testing.T) {
 		client := b.Table(t)
 		all, some := open[properties](t, client, nil), open[narrow](t, client, nil)
 		v := properties{"A": "a", "B": int64(5), "C": noise(100_000), "D": text(50_000), "E": 2.0, "F": [16]byte{1}}
-		assert.Must(all.Insert(t.Context(), year, &v))(t)
+		assert.Must(all.Insert(t.Context(), &v))(t)
 		item := assert.Must(some.Update(t.Context(), year, func(n *narrow) error {
 			n.A = "aa"
 			return nil
@@ -142,17 +142,17 @@ func TestUnknownPropertiesSurviveUpdateAndReplace(t *testing.T) {
 func TestTheNumberOfPartsMayChange(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
-		old, table := open[properties](t, client, &wideentity.Options{Parts: 7}), open[properties](t, client, &wideentity.Options{Parts: 3})
+		old, table := open[properties](t, client, &wideentity.Options[properties]{Parts: 7}), open[properties](t, client, &wideentity.Options[properties]{Parts: 3})
 		v := days(300)
 		v["Photo"] = noise(150_000)
-		assert.Must(old.Insert(t.Context(), year, &v))(t)
+		assert.Must(old.Insert(t.Context(), &v))(t)
 		v[dayName(3)] = int32(-3)
-		assert.NoError(t, table.Set(t.Context(), year, &v, dayName(3)))
+		assert.NoError(t, mergeAny(t.Context(), table, year, &v, dayName(3)))
 		check := func() {
 			t.Helper()
 			wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
 			for _, names := range [][]string{{dayName(3)}, {dayName(1), dayName(3), dayName(4)}, {"Photo", dayName(3)}} {
-				wantProperties(t, assert.Must(table.Read(t.Context(), year, names...))(t).Value, only(v, names))
+				wantProperties(t, assert.Must(table.GetOnly(t.Context(), year, names...))(t).Value, only(v, names))
 			}
 		}
 		check()
@@ -164,20 +164,20 @@ func TestTheNumberOfPartsMayChange(t *testing.T) {
 		check()
 		assert.Equal(t, rawRows(t, b, client), 4, "rows, want 4")
 		// Only a table with the same PartOf can read a part of an entity stored by it.
-		own := open[properties](t, client, &wideentity.Options{Parts: 2, PartOf: guidePartOf})
-		wantProperties(t, assert.Must(own.Read(t.Context(), year, dayName(3)))(t).Value, only(v, []string{dayName(3)}))
+		own := open[properties](t, client, &wideentity.Options[properties]{Parts: 2, PartOf: guidePartOf})
+		wantProperties(t, assert.Must(own.GetOnly(t.Context(), year, dayName(3)))(t).Value, only(v, []string{dayName(3)}))
 		assert.Must(own.Update(t.Context(), year, func(b *properties) error {
 			clear(*b)
 			(*b)["Day001"] = int32(1)
 			return nil
 		}))(t)
 		v = properties{"Day001": int32(1)}
-		assert.WantError(t, table.Set(t.Context(), year, &v, "Day001"), wideentity.ErrParts, "set by another rule")
-		assert.WantError(t, assert.ErrorOf(table.Read(t.Context(), year, "Day001")), wideentity.ErrParts, "read by another rule")
+		assert.WantError(t, mergeAny(t.Context(), table, year, &v, "Day001"), wideentity.ErrParts, "set by another rule")
+		assert.WantError(t, assert.ErrorOf(table.GetOnly(t.Context(), year, "Day001")), wideentity.ErrParts, "read by another rule")
 		item := assert.Must(table.Get(t.Context(), year))(t)
 		wantProperties(t, item.Value, v)
 		assert.Must(table.Replace(t.Context(), item))(t)
-		wantProperties(t, assert.Must(table.Read(t.Context(), year, "Day001"))(t).Value, v)
+		wantProperties(t, assert.Must(table.GetOnly(t.Context(), year, "Day001"))(t).Value, v)
 	})
 }
 
@@ -185,10 +185,10 @@ func TestTheNumberOfPartsMayChange(t *testing.T) {
 func TestTheStoredFormDoesNotChange(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
-		table := open[properties](t, client, &wideentity.Options{Parts: 4})
+		table := open[properties](t, client, &wideentity.Options[properties]{Parts: 4})
 		v := properties{"Name": "n", "Count": int64(7), "Photo": make([]byte, 131_072)}
 		key := keys.Key{Partition: "Sales", Row: "a_b"}
-		assert.Must(table.Insert(t.Context(), key, &v))(t)
+		assert.Must(table.Insert(t.Context(), keyed(key, &v)))(t)
 		var got []string
 		for _, raw := range harness.Rows(t, client) {
 			var e aztables.EDMEntity
@@ -214,14 +214,14 @@ func TestATextThatGrowsOrShrinksByAPieceIsReadAsAWhole(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[properties](t, b.Table(t), nil)
 		v := properties{"Text": ""}
-		assert.Must(table.Insert(t.Context(), year, &v))(t)
+		assert.Must(table.Insert(t.Context(), &v))(t)
 		for _, units := range []int{32768, 32769, 32768, 70_000, 32768} {
 			text := strings.Repeat("x", units)
 			assert.Must(table.Update(t.Context(), year, func(b *properties) error {
 				(*b)["Text"] = text
 				return nil
 			}))(t)
-			part := assert.Must(table.Read(t.Context(), year, "Text"))(t)
+			part := assert.Must(table.GetOnly(t.Context(), year, "Text"))(t)
 			wantProperties(t, part.Value, properties{"Text": text})
 		}
 	})
@@ -231,11 +231,11 @@ func TestATextThatGrowsOrShrinksByAPieceIsReadAsAWhole(t *testing.T) {
 func TestAMergeEmptiesSurplusPieces(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
-		table := open[properties](t, client, &wideentity.Options{Parts: 4})
+		table := open[properties](t, client, &wideentity.Options[properties]{Parts: 4})
 		v := properties{"Photo": make([]byte, 200_000)}
-		assert.Must(table.Insert(t.Context(), year, &v))(t)
+		assert.Must(table.Insert(t.Context(), &v))(t)
 		v = properties{"Photo": make([]byte, 70_000)}
-		assert.NoError(t, table.Set(t.Context(), year, &v, "Photo"))
+		assert.NoError(t, mergeAny(t.Context(), table, year, &v, "Photo"))
 		// 01 has the last of four pieces, 02 the first.
 		for row, want := range map[string]int{"01": 0, "02": 65535, "03": 4465, "04": 0} {
 			resp := assert.Must(client.GetEntity(t.Context(), year.Partition, year.Row+"_"+row, nil))(t)
@@ -243,7 +243,7 @@ func TestAMergeEmptiesSurplusPieces(t *testing.T) {
 				t.Errorf("row %s has %d bytes, for %d of the value", row, n, want)
 			}
 		}
-		wantProperties(t, assert.Must(table.Read(t.Context(), year, "Photo"))(t).Value, v)
+		wantProperties(t, assert.Must(table.GetOnly(t.Context(), year, "Photo"))(t).Value, v)
 		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
 	})
 }
@@ -273,7 +273,7 @@ func TestThePartOfAPropertyFollowsFromItsName(t *testing.T) {
 		client := b.Table(t)
 		table := open[properties](t, client, nil)
 		v := days(30)
-		assert.Must(table.Insert(t.Context(), year, &v))(t)
+		assert.Must(table.Insert(t.Context(), &v))(t)
 		for name := range v {
 			row := fmt.Sprintf("000123_%02d", hashOf(name, 16)+1)
 			resp, err := client.GetEntity(t.Context(), "Sales", row, nil)

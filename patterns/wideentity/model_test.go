@@ -51,7 +51,7 @@ func TestAnEntityBehavesLikeAMap(t *testing.T) {
 			client := b.Table(t)
 			tables := map[int]*wideentity.Table[properties]{}
 			for _, parts := range someParts {
-				tables[parts] = open[properties](t, client, &wideentity.Options{Parts: max(parts, -parts), Plain: parts < 0})
+				tables[parts] = open[properties](t, client, &wideentity.Options[properties]{Parts: max(parts, -parts), Plain: parts < 0})
 				wideentity.SetBatchBytes(tables[parts], rapid.SampledFrom([]int{smallBatch, 200_000, 4 << 20}).Draw(r, "limit"))
 			}
 			// A plain entity holds no large value and is never staged.
@@ -61,7 +61,7 @@ func TestAnEntityBehavesLikeAMap(t *testing.T) {
 				"put": func() {
 					v := drawProperties(r, modelNames)
 					parts := pick(r)
-					_, err := tables[parts].Put(t.Context(), year, &v)
+					_, err := tables[parts].Put(t.Context(), &v)
 					switch {
 					case refused(parts, err):
 					case err != nil:
@@ -76,7 +76,7 @@ func TestAnEntityBehavesLikeAMap(t *testing.T) {
 					if len(names) == 0 {
 						return
 					}
-					err := tables[pick(r)].Set(t.Context(), year, &v, names...)
+					err := mergeAny(t.Context(), tables[pick(r)], year, &v, names...)
 					switch {
 					case model == nil && errors.Is(err, patterns.ErrNotFound), errors.Is(err, patterns.ErrTooLarge):
 					case err != nil:
@@ -122,7 +122,7 @@ func TestAnEntityBehavesLikeAMap(t *testing.T) {
 				table := tables[pick(r)]
 				item, err := table.Get(t.Context(), year)
 				names := rapid.SliceOfDistinct(rapid.SampledFrom(modelNames), rapid.ID[string]).Draw(r, "names")
-				some, rerr := table.Read(t.Context(), year, names...)
+				some, rerr := table.GetOnly(t.Context(), year, names...)
 				if model == nil {
 					if !errors.Is(err, patterns.ErrNotFound) || !errors.Is(rerr, patterns.ErrNotFound) {
 						r.Fatalf("no entity: %v, %v", err, rerr)
@@ -196,7 +196,7 @@ func TestAReaderNeverSeesAMixOfVersions(t *testing.T) {
 				b.ClearFaults()
 				b.Fault(storagetest.On("Table.Query").ShortPage(rapid.IntRange(1, 4).Draw(r, "page")))
 				plain := rapid.Bool().Draw(r, "plain")
-				writer := open[properties](t, b.Direct(t, name), &wideentity.Options{Parts: 5, Plain: plain})
+				writer := open[properties](t, b.Direct(t, name), &wideentity.Options[properties]{Parts: 5, Plain: plain})
 				if limit := rapid.SampledFrom([]int{smallBatch, 4 << 20}).Draw(r, "limit"); !plain {
 					wideentity.SetBatchBytes(writer, limit)
 				}
@@ -211,11 +211,11 @@ func TestAReaderNeverSeesAMixOfVersions(t *testing.T) {
 					var err error
 					switch k := random.IntN(8); {
 					case old == nil || k < 4:
-						_, err = writer.Put(t.Context(), year, &v)
+						_, err = writer.Put(t.Context(), &v)
 					case k == 4:
 						v, err = nil, writer.Delete(t.Context(), year, "")
 					default:
-						err = writer.Set(t.Context(), year, &v, slices.Collect(maps.Keys(v))...)
+						err = mergeAny(t.Context(), writer, year, &v, slices.Collect(maps.Keys(v))...)
 						v2 := maps.Clone(old)
 						maps.Copy(v2, v)
 						v = v2
@@ -235,7 +235,7 @@ func TestAReaderNeverSeesAMixOfVersions(t *testing.T) {
 						left--
 						write()
 					}
-				}), &wideentity.Options{Parts: 5, Plain: plain, Parallel: 1})
+				}), &wideentity.Options[properties]{Parts: 5, Plain: plain, Parallel: 1})
 				for range 4 {
 					left = 6
 					from, asked := len(states)-1, b.Requests().Count("Table.Query")
@@ -246,7 +246,7 @@ func TestAReaderNeverSeesAMixOfVersions(t *testing.T) {
 						item, err = reader.Get(t.Context(), year)
 					} else {
 						names = modelNames[random.IntN(4) : 4+random.IntN(4)]
-						item, err = reader.Read(t.Context(), year, names...)
+						item, err = reader.GetOnly(t.Context(), year, names...)
 					}
 					found := slices.ContainsFunc(states[from:], func(s properties) bool {
 						if s == nil {

@@ -25,22 +25,22 @@ func TestAWriteSucceedsIfItsResponseIsLost(t *testing.T) {
 		run           func(t *testing.T, table table) error
 	}{
 		"insert": {nil, small, 1, func(t *testing.T, table table) error {
-			item, err := table.Insert(t.Context(), year, &small)
+			item, err := table.Insert(t.Context(), &small)
 			if err == nil {
 				_, err = table.Replace(t.Context(), item) // the ETag is right
 			}
 			return err
 		}},
 		"put": {small, other, 1, func(t *testing.T, table table) error {
-			_, err := table.Put(t.Context(), year, &other)
+			_, err := table.Put(t.Context(), &other)
 			return err
 		}},
 		"put, staged": {small, big, 3, func(t *testing.T, table table) error {
-			_, err := table.Put(t.Context(), year, &big)
+			_, err := table.Put(t.Context(), &big)
 			return err
 		}},
 		"set": {small, properties{"A": "aa", "B": int32(1)}, 1, func(t *testing.T, table table) error {
-			return table.Set(t.Context(), year, &properties{"A": "aa"}, "A")
+			return mergeAny(t.Context(), table, year, &properties{"A": "aa"}, "A")
 		}},
 		"update": {small, properties{"A": "a", "B": int32(2)}, 1, func(t *testing.T, table table) error {
 			_, err := table.Update(t.Context(), year, func(b *properties) error {
@@ -59,7 +59,7 @@ func TestAWriteSucceedsIfItsResponseIsLost(t *testing.T) {
 					table := open[properties](t, b.Table(t), nil)
 					wideentity.SetBatchBytes(table, smallBatch)
 					if c.before != nil {
-						assert.Must(table.Insert(t.Context(), year, &c.before))(t)
+						assert.Must(table.Insert(t.Context(), &c.before))(t)
 					}
 					b.ClearFaults()
 					b.Fault(storagetest.On("Table.Batch").Nth(n + 1).LoseReply())
@@ -82,7 +82,7 @@ func TestAnOutcomeThatTheHeadDoesNotShowIsUnknown(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := open[properties](t, b.Table(t), nil)
 		v := properties{"A": "a"}
-		item := assert.Must(table.Insert(t.Context(), year, &v))(t)
+		item := assert.Must(table.Insert(t.Context(), &v))(t)
 		b.Fault(storagetest.On("Table.Batch").LoseReply(), storagetest.On("Table.Get").LoseRequest())
 		item.Value = properties{"A": "b"}
 		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrOutcomeUnknown) || errors.Is(err, patterns.ErrConflict) {
@@ -116,7 +116,7 @@ func TestOnlyAResponseProvesThatAWriteWasNotApplied(t *testing.T) {
 				for _, key := range all {
 					table := open[properties](t, b.Table(t), nil)
 					v := properties{"A": "a"}
-					item := assert.Must(table.Insert(t.Context(), key, &v))(t)
+					item := assert.Must(table.Insert(t.Context(), keyed(key, &v)))(t)
 					b.Fault(c.rule)
 					item.Value = properties{"A": "b"}
 					if _, err := table.Replace(t.Context(), item); err == nil || errors.Is(err, patterns.ErrOutcomeUnknown) != c.unknown {
@@ -147,7 +147,7 @@ func TestTheHeadShowsThatOtherClientsMadeTheChange(t *testing.T) {
 		return table.Delete(ctx, year, item.ETag)
 	}
 	insert := func(ctx context.Context, table table, _ wideentity.Item[properties]) error {
-		_, err := table.Insert(ctx, year, &mine)
+		_, err := table.Insert(ctx, &mine)
 		return err
 	}
 	for name, c := range map[string]struct {
@@ -172,7 +172,7 @@ func TestTheHeadShowsThatOtherClientsMadeTheChange(t *testing.T) {
 				theirs := properties{"A": "theirs"}
 				var item wideentity.Item[properties]
 				if c.exists {
-					item = assert.Must(other.Insert(t.Context(), year, &theirs))(t)
+					item = assert.Must(other.Insert(t.Context(), &theirs))(t)
 				}
 				b.Fault(storagetest.On("Table.Batch").Nth(1).LoseRequest())
 				lost := false
@@ -182,7 +182,7 @@ func TestTheHeadShowsThatOtherClientsMadeTheChange(t *testing.T) {
 					}
 					lost = true
 					for range c.others {
-						assert.Must(other.Put(t.Context(), year, &theirs))(t)
+						assert.Must(other.Put(t.Context(), &theirs))(t)
 					}
 				}), nil)
 				err := c.run(t.Context(), table, item)
@@ -204,7 +204,7 @@ func TestAStagedWriteThatFailsBeforeItsHeadIsNotApplied(t *testing.T) {
 		table := open[properties](t, b.Table(t), nil)
 		wideentity.SetBatchBytes(table, smallBatch)
 		small, big := properties{"A": "a"}, large("x")
-		item := assert.Must(table.Insert(t.Context(), year, &small))(t)
+		item := assert.Must(table.Insert(t.Context(), &small))(t)
 		for n := 1; n <= 2; n++ {
 			b.Fault(storagetest.On("Table.Batch").Nth(n).Times(storagetest.Forever).LoseRequest())
 			item.Value = big

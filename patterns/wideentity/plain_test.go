@@ -23,8 +23,8 @@ import (
 // guideRow is the guide's rule: 252 days in a row.
 func guideRow(day int) int { return (day-1)/252 + 1 }
 
-func guideOptions() *wideentity.Options {
-	return &wideentity.Options{Parts: 2, Plain: true, PartOf: func(name string) int { return guideRow(dayNumber(name)) }}
+func guideOptions() *wideentity.Options[properties] {
+	return &wideentity.Options[properties]{Parts: 2, Plain: true, PartOf: func(name string) int { return guideRow(dayNumber(name)) }}
 }
 
 func guideDay(day int) string { return fmt.Sprintf("Day%03d", day) }
@@ -81,10 +81,10 @@ func TestTheRowsOfTheGuideAreReadChangedAndReadBackByHand(t *testing.T) {
 		item := assert.Must(table.Get(t.Context(), year))(t)
 		wantProperties(t, item.Value, want)
 		b.WantRequests(t, map[string]int{"Table.Query": 1})
-		part := assert.Must(table.Read(t.Context(), year, guideDay(300)))(t)
+		part := assert.Must(table.GetOnly(t.Context(), year, guideDay(300)))(t)
 		wantProperties(t, part.Value, properties{guideDay(300): int32(300)})
 		b.WantRequests(t, map[string]int{"Table.Query": 1})
-		part = assert.Must(table.Read(t.Context(), year, guideDay(252), guideDay(253)))(t)
+		part = assert.Must(table.GetOnly(t.Context(), year, guideDay(252), guideDay(253)))(t)
 		wantProperties(t, part.Value, properties{guideDay(252): int32(252), guideDay(253): int32(253)})
 		b.WantRequests(t, map[string]int{"Table.Query": 3})
 		assert.Equal(t, rawRows(t, b, client), 2, "reading left", "rows")
@@ -93,7 +93,7 @@ func TestTheRowsOfTheGuideAreReadChangedAndReadBackByHand(t *testing.T) {
 		v := properties{guideDay(252): int32(-252)}
 		untouched := assert.Must(client.GetEntity(t.Context(), "Sales", "000123_02", nil))(t).ETag
 		b.ResetRequests()
-		assert.NoError(t, table.Set(t.Context(), year, &v, guideDay(252)))
+		assert.NoError(t, mergeAny(t.Context(), table, year, &v, guideDay(252)))
 		b.WantRequests(t, map[string]int{"Table.Query": 1, "Table.Batch": 1})
 		assert.Equal(t, assert.Must(client.GetEntity(t.Context(), "Sales", "000123_02", nil))(t).ETag, untouched, "a merge into row 01 wrote row 02")
 		want[guideDay(252)] = int32(-252)
@@ -123,7 +123,7 @@ func TestTheRowsOfTheGuideAreReadChangedAndReadBackByHand(t *testing.T) {
 
 		// An entity that this package inserts looks the same.
 		other := keys.Key{Partition: "Sales", Row: "000124"}
-		assert.Must(table.Insert(t.Context(), other, &want))(t)
+		assert.Must(table.Insert(t.Context(), keyed(other, &want)))(t)
 		wantProperties(t, readYear(t, client, "000124"), want)
 
 		assert.NoError(t, table.Delete(t.Context(), year, item.ETag))
@@ -154,7 +154,7 @@ func TestAPlainWriteDoesNotOverwriteAChangeByHand(t *testing.T) {
 				storeYear(t, client)
 				table := open[properties](t, client, guideOptions())
 				if adopted {
-					assert.NoError(t, table.Set(t.Context(), year, &properties{guideDay(1): int32(1)}, guideDay(1)))
+					assert.NoError(t, mergeAny(t.Context(), table, year, &properties{guideDay(1): int32(1)}, guideDay(1)))
 				}
 				item := assert.Must(table.Get(t.Context(), year))(t)
 				mergeDay(t, client, 300, 3000)
@@ -194,7 +194,7 @@ func TestAPlainUpdateTriesAgainAfterAChangeByHand(t *testing.T) {
 			want[guideDay(day)] = int32(-1)
 		}
 		changes = 1
-		assert.NoError(t, table.Set(t.Context(), year, &properties{guideDay(303): int32(-1)}, guideDay(303)))
+		assert.NoError(t, mergeAny(t.Context(), table, year, &properties{guideDay(303): int32(-1)}, guideDay(303)))
 		want[guideDay(303)] = int32(-1)
 		wantProperties(t, readYear(t, direct, "000123"), want)
 	})
@@ -206,25 +206,25 @@ func TestAPlainEntityExistsAsLongAsItHasARow(t *testing.T) {
 		storeYear(t, client)
 		table := open[properties](t, client, guideOptions())
 		v := properties{guideDay(1): int32(1)}
-		assert.WantError(t, assert.ErrorOf(table.Insert(t.Context(), year, &v)), patterns.ErrExists)
-		assert.Must(table.Put(t.Context(), year, &v))(t)
+		assert.WantError(t, assert.ErrorOf(table.Insert(t.Context(), &v)), patterns.ErrExists)
+		assert.Must(table.Put(t.Context(), &v))(t)
 		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
 		assert.Equal(t, rawRows(t, b, client), 2, "rows, want the head and one")
 		assert.Must(client.DeleteEntity(t.Context(), "Sales", "000123_01", nil))(t)
 		for name, err := range map[string]error{
 			"Get":    assert.ErrorOf(table.Get(t.Context(), year)),
-			"Read":   assert.ErrorOf(table.Read(t.Context(), year, guideDay(1))),
-			"Set":    table.Set(t.Context(), year, &v, guideDay(1)),
+			"Read":   assert.ErrorOf(table.GetOnly(t.Context(), year, guideDay(1))),
+			"Set":    mergeAny(t.Context(), table, year, &v, guideDay(1)),
 			"Delete": table.Delete(t.Context(), year, azcore.ETagAny),
 		} {
 			assert.WantError(t, err, patterns.ErrNotFound, name)
 		}
-		assert.Must(table.Insert(t.Context(), year, &v))(t)
+		assert.Must(table.Insert(t.Context(), &v))(t)
 		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
 		assert.Must(client.DeleteEntity(t.Context(), "Sales", "000123_01", nil))(t)
 		assert.NoError(t, table.Delete(t.Context(), year, ""))
 		// An entity without properties has a row too.
-		assert.Must(table.Insert(t.Context(), year, &properties{}))(t)
+		assert.Must(table.Insert(t.Context(), &properties{}))(t)
 		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, properties{})
 		assert.NoError(t, table.Delete(t.Context(), year, ""))
 		assert.Equal(t, rawRows(t, b, client), 0, "rows are left")
@@ -242,13 +242,13 @@ func TestRowsThatAreDividedByAnotherRuleAreRefused(t *testing.T) {
 		v := properties{guideDay(252): int32(0)}
 		for name, err := range map[string]error{
 			"Get": assert.ErrorOf(table.Get(t.Context(), year)),
-			"Set": table.Set(t.Context(), year, &v, guideDay(252)),
+			"Set": mergeAny(t.Context(), table, year, &v, guideDay(252)),
 		} {
 			if !errors.Is(err, wideentity.ErrForeignRow) || !strings.Contains(err.Error(), guideDay(252)) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
-		wantProperties(t, assert.Must(table.Put(t.Context(), year, &v))(t).Value, v)
+		wantProperties(t, assert.Must(table.Put(t.Context(), &v))(t).Value, v)
 		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
 	})
 }
@@ -263,15 +263,15 @@ func TestPlainRowsAreForeignToOtherTables(t *testing.T) {
 		annotated, plain := open[properties](t, client, opts), open[properties](t, client, guideOptions())
 		assert.WantError(t, assert.ErrorOf(annotated.Get(t.Context(), year)), patterns.ErrNotFound)
 		v := properties{guideDay(1): int32(1)}
-		assert.WantError(t, assert.ErrorOf(annotated.Insert(t.Context(), year, &v)), wideentity.ErrForeignRow)
+		assert.WantError(t, assert.ErrorOf(annotated.Insert(t.Context(), &v)), wideentity.ErrForeignRow)
 
 		// Once they have a head, other tables read them as a whole, and move them.
-		assert.NoError(t, plain.Set(t.Context(), year, &v, guideDay(1)))
+		assert.NoError(t, mergeAny(t.Context(), plain, year, &v, guideDay(1)))
 		item := assert.Must(annotated.Get(t.Context(), year))(t)
 		wantProperties(t, item.Value, want)
 		some := []string{guideDay(252), guideDay(300)}
-		wantProperties(t, assert.Must(annotated.Read(t.Context(), year, some...))(t).Value, only(want, some))
-		wantProperties(t, assert.Must(annotated.Read(t.Context(), year, guideDay(1)))(t).Value, v)
+		wantProperties(t, assert.Must(annotated.GetOnly(t.Context(), year, some...))(t).Value, only(want, some))
+		wantProperties(t, assert.Must(annotated.GetOnly(t.Context(), year, guideDay(1)))(t).Value, v)
 		delete(item.Value, guideDay(252)) // 251 have room, with the note
 		delete(want, guideDay(252))
 		assert.Must(annotated.Replace(t.Context(), item))(t)
@@ -279,9 +279,9 @@ func TestPlainRowsAreForeignToOtherTables(t *testing.T) {
 		// And back.
 		wantProperties(t, assert.Must(plain.Get(t.Context(), year))(t).Value, want)
 		wideentity.SetBatchBytes(annotated, 1)
-		assert.Must(annotated.Put(t.Context(), year, &want))(t) // staged
-		wantProperties(t, assert.Must(plain.Read(t.Context(), year, guideDay(1), guideDay(300)))(t).Value, only(want, []string{guideDay(1), guideDay(300)}))
-		assert.Must(plain.Put(t.Context(), year, &want))(t)
+		assert.Must(annotated.Put(t.Context(), &want))(t) // staged
+		wantProperties(t, assert.Must(plain.GetOnly(t.Context(), year, guideDay(1), guideDay(300)))(t).Value, only(want, []string{guideDay(1), guideDay(300)}))
+		assert.Must(plain.Put(t.Context(), &want))(t)
 		wantProperties(t, readYear(t, client, "000123"), want)
 		assert.Equal(t, rawRows(t, b, client), 3, "rows")
 	})
@@ -289,14 +289,14 @@ func TestPlainRowsAreForeignToOtherTables(t *testing.T) {
 
 func TestWhatPlainRowsCannotHoldIsRefusedBeforeAnyRequest(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		table := open[properties](t, b.Table(t), &wideentity.Options{Parts: 2, Plain: true})
+		table := open[properties](t, b.Table(t), &wideentity.Options[properties]{Parts: 2, Plain: true})
 		b.ResetRequests()
 		for name, v := range map[string]properties{
 			"a value over 64 KiB":           {"Photo": noise(70_000)},
 			"more properties than slots":    days(600),
 			"a row of more than a mebibyte": manyTexts(40),
 		} {
-			assert.WantError(t, assert.ErrorOf(table.Put(t.Context(), year, &v)), patterns.ErrTooLarge, name)
+			assert.WantError(t, assert.ErrorOf(table.Put(t.Context(), &v)), patterns.ErrTooLarge, name)
 		}
 		b.WantRequestCount(t, 0)
 	})

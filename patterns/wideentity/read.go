@@ -18,20 +18,20 @@ func (t *Table[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
 	return itemOf[T]("get", r, err)
 }
 
-// Read reads the named properties of the entity at key, from the rows that have them, or
+// GetOnly reads the named properties of the entity at key, from the rows that have them, or
 // fails with [patterns.ErrNotFound]. Other fields of the value are zero. The item is
 // [Item.Projected].
 //
 // Properties of one row take one request, a point read of that row; the item then has no
 // ETag. Properties of k rows take k+1 requests, at most [Options.Parallel] of them
 // concurrently: the rows, and the head, which shows whether they belong together. If they
-// do not, Read reads again as Get does. Without properties it is one request for the head:
+// do not, GetOnly reads again as Get does. Without properties it is one request for the head:
 // it shows whether the entity exists, and its ETag.
 //
 // A value over 64 KiB is in several rows. If an entity was staged, or stored with another
 // number of parts, its properties may be in other rows until it is next replaced as a
-// whole: then Read reads the head, and after it the rows.
-func (t *Table[T]) Read(ctx context.Context, key keys.Key, properties ...string) (Item[T], error) {
+// whole: then GetOnly reads the head, and after it the rows.
+func (t *Table[T]) GetOnly(ctx context.Context, key keys.Key, properties ...string) (Item[T], error) {
 	r, err := t.engine.Read(ctx, key, properties)
 	return itemOf[T]("read", r, err)
 }

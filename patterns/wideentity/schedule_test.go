@@ -67,7 +67,7 @@ func (r *wideRun) open(p *harness.Process) *program {
 		panic(err)
 	}
 	q := &program{Process: p, client: service.NewClient("Wide")}
-	opts := &wideentity.Options{Parts: 3, Plain: r.mode == "plain", PartOf: func(property string) int { return int(property[1] - '0') }}
+	opts := &wideentity.Options[properties]{Parts: 3, Plain: r.mode == "plain", PartOf: func(property string) int { return int(property[1] - '0') }}
 	for _, table := range []**wideentity.Table[properties]{&q.atomic, &q.staged} {
 		if *table, err = wideentity.New[properties](q.client, opts); err != nil {
 			panic(err)
@@ -290,9 +290,9 @@ func (r *wideRun) write(ctx context.Context, p *program, chance *rand.Rand, id, 
 	var err error
 	switch a.Kind {
 	case harness.InsertRow:
-		item, err = table.Insert(ctx, wide(id), &v)
+		item, err = table.Insert(ctx, keyed(wide(id), &v))
 	case harness.PutRow:
-		item, err = table.Put(ctx, wide(id), &v)
+		item, err = table.Put(ctx, keyed(wide(id), &v))
 	case harness.ReplaceRow:
 		known.Value = v
 		item, err = table.Replace(ctx, known)

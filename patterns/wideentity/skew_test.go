@@ -35,11 +35,11 @@ func TestASweeperWithAWrongClockLeavesAWriteInProgressAndDeletesAnAbandonedOne(t
 			})), nil)
 			wideentity.SetBatchBytes(table, smallBatch)
 			v := large("x")
-			harness.Must(table.Insert(t.Context(), year, &v))(t)
+			harness.Must(table.Insert(t.Context(), &v))(t)
 			wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
 
 			posts, most = 0, 2 // abandon the next write after its marker and first parts
-			if _, err := table.Put(t.Context(), year, &v); err == nil {
+			if _, err := table.Put(t.Context(), &v); err == nil {
 				t.Fatal("the write was not abandoned")
 			}
 			time.Sleep(50 * time.Minute)

@@ -33,7 +33,7 @@ func testSweptMarker(t *testing.T, prepare func(b *harness.Backend)) {
 		b.NamedTable(t, name)
 		other := open[properties](t, b.Direct(t, name), nil)
 		first := properties{"A": "first"}
-		harness.Must(other.Insert(t.Context(), year, &first))(t)
+		harness.Must(other.Insert(t.Context(), &first))(t)
 		swept := 0
 		table := open[properties](t, b.AfterEachTry(t, name, func(try int) {
 			if try == 2 {
@@ -73,7 +73,7 @@ func TestASweepLeavesTheRowsOfAWriteInProgress(t *testing.T) {
 		wideentity.SetBatchBytes(table, smallBatch)
 		for _, mark := range []string{"x", "y"} {
 			v := large(mark)
-			harness.Must(table.Put(t.Context(), year, &v))(t)
+			harness.Must(table.Put(t.Context(), &v))(t)
 			wantProperties(t, harness.Must(other.Get(t.Context(), year))(t).Value, v)
 			replaced = len(v)
 		}
@@ -90,7 +90,7 @@ func abandon(t *testing.T, b *harness.Backend, name string) {
 	wideentity.SetBatchBytes(table, smallBatch)
 	v := large("x")
 	b.Fault(storagetest.On("Table.Batch").Nth(2).Times(storagetest.Forever).LoseRequest())
-	if _, err := table.Insert(t.Context(), year, &v); err == nil {
+	if _, err := table.Insert(t.Context(), &v); err == nil {
 		t.Fatal("the write was not abandoned")
 	}
 	b.ClearFaults()
@@ -127,7 +127,7 @@ func TestALateRequestOfASweepDeletesNoRowThatWasInsertedAgain(t *testing.T) {
 		wideentity.SetBatchBytes(table, smallBatch)
 		v := large("x")
 		b.Fault(storagetest.On("Table.Batch").Nth(1).LoseReply(), storagetest.On("Table.Batch").Nth(2).LateRequest(time.Hour, time.Hour))
-		harness.Must(table.Insert(t.Context(), year, &v))(t)
+		harness.Must(table.Insert(t.Context(), &v))(t)
 		if b.Arrive() != 1 {
 			t.Error("no request of the sweep was late")
 		}

@@ -1,6 +1,7 @@
 package wideentity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"reflect"
@@ -8,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/widerow"
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -17,7 +19,12 @@ import (
 type Table[T any] struct{ engine *widerow.Table }
 
 // Options are the options of [New]. nil and the zero value select the defaults.
-type Options struct {
+type Options[T any] struct {
+	// Key returns the key of a value: the partition key and, as Row, the entity's id. It must be a
+	// pure function. If it is nil, T needs string fields named, or tagged, PartitionKey and RowKey;
+	// in a map these are properties, which are not stored twice.
+	Key func(*T) (keys.Key, error)
+
 	// Parts is the number of rows over which the properties of an entity are distributed,
 	// 1 to [MaxParts]. Zero means 16, which is enough for about 2,500 properties; for more,
 	// use one part for each 150 properties. Rows of parts without properties do not exist.
@@ -36,16 +43,16 @@ type Options struct {
 	// read and write: all 252 properties of a row belong to the entity, and only row 00 is
 	// added, by the first write. Rows that such a program has stored are an entity without
 	// row 00, which is read, changed and deleted like any other. Every property must be in
-	// the row that PartOf returns; otherwise reads, Set and Update return [ErrForeignRow],
+	// the row that PartOf returns; otherwise reads, Merge and Update return [ErrForeignRow],
 	// and only Put and Delete are possible. The package documentation describes the rows.
 	Plain bool
 
 	// Tries is how often a read that found parts of different versions reads before it
-	// fails with [ErrTorn], and how often Put, Set, Update and Delete run before they fail
+	// fails with [ErrTorn], and how often Put, Update, Delete and a Merge into any version run before they fail
 	// with [patterns.ErrConflict]. Zero means 16.
 	Tries int
 
-	// Parallel is the largest number of rows that [Table.Read] reads concurrently. Zero
+	// Parallel is the largest number of rows that [Table.GetOnly] reads concurrently. Zero
 	// means 8.
 	Parallel int
 }
@@ -75,18 +82,21 @@ var (
 
 // New returns a Table on client. It makes no request. The table must exist before the
 // first write; [Table.Create] creates it. The error names the field of T that cannot be
-// stored, or matches [ErrParts].
+// stored, or matches [ErrParts], or [patterns.ErrBadKey] if values have no key.
 //
 // T is a struct with any number of fields, mapped as [patterns.Table] describes, or a
-// map[string]any. It needs no key. If it has fields PartitionKey and RowKey, reads fill
+// map[string]any. If it has fields PartitionKey and RowKey, reads fill
 // them, RowKey with the entity's id. Strings, byte slices and nested values may be larger
 // than the 64 KiB of one property.
-func New[T any](client *aztables.Client, opts *Options) (*Table[T], error) {
-	var o Options
-	if opts != nil {
-		o = *opts
+func New[T any](client *aztables.Client, opts *Options[T]) (*Table[T], error) {
+	o := *cmp.Or(opts, &Options[T]{})
+	var key func(any) (keys.Key, error)
+	if o.Key != nil {
+		key = func(v any) (keys.Key, error) { return o.Key(v.(*T)) }
 	}
-	engine, err := widerow.New(client, reflect.TypeFor[T](), widerow.Options(o))
+	engine, err := widerow.New(client, reflect.TypeFor[T](), key, widerow.Options{
+		Parts: o.Parts, PartOf: o.PartOf, Plain: o.Plain, Tries: o.Tries, Parallel: o.Parallel,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("new wide table: %w", err)
 	}

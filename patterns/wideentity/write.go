@@ -24,8 +24,8 @@ import (
 // If a request of Insert or Put gets no reply, it may insert the entity a second time, or
 // late, after another client has deleted it; a write that is staged cannot. [Table.Replace]
 // is applied once at most.
-func (t *Table[T]) Insert(ctx context.Context, key keys.Key, v *T) (Item[T], error) {
-	r, err := t.engine.Insert(ctx, key, pointer(v))
+func (t *Table[T]) Insert(ctx context.Context, v *T) (Item[T], error) {
+	r, err := t.engine.Insert(ctx, pointer(v))
 	return itemOf[T]("insert", r, err)
 }
 
@@ -42,8 +42,8 @@ func (t *Table[T]) Replace(ctx context.Context, item Item[T]) (Item[T], error) {
 // Put stores v whether or not the entity exists, and whatever its version. A change that
 // another client made since v was read is lost, and so are unknown properties. Two
 // requests, and two for each retry after a conflict, at most [Options.Tries] times.
-func (t *Table[T]) Put(ctx context.Context, key keys.Key, v *T) (Item[T], error) {
-	r, err := t.engine.Put(ctx, key, pointer(v))
+func (t *Table[T]) Put(ctx context.Context, v *T) (Item[T], error) {
+	r, err := t.engine.Put(ctx, pointer(v))
 	return itemOf[T]("put", r, err)
 }
 
@@ -53,18 +53,15 @@ func (t *Table[T]) Put(ctx context.Context, key keys.Key, v *T) (Item[T], error)
 // for one (nil, or omitted because it is empty). One request, of at most 4 MiB; if it
 // would be larger, the error is [patterns.ErrTooLarge] and names the largest property.
 //
+// If item.ETag is azcore.ETagAny, the entity may have any version, but must exist: otherwise Merge
+// fails with [patterns.ErrNotFound]. The item then needs Key and Value only, and the one that is
+// returned has these properties only: [Item.Projected]. Two requests, and two for each retry after
+// a conflict, at most [Options.Tries] times.
+//
 // https://learn.microsoft.com/rest/api/storageservices/merge-entity
 func (t *Table[T]) Merge(ctx context.Context, item Item[T], properties ...string) (Item[T], error) {
 	r, err := t.engine.Merge(ctx, item.record(), properties)
 	return itemOf[T]("merge", r, err)
-}
-
-// Set stores the named properties of v over those of the entity, whatever its version, and
-// keeps its others, as Merge does. It fails with [patterns.ErrNotFound] if the entity does
-// not exist. Two requests, and two for each retry after a conflict, at most
-// [Options.Tries] times.
-func (t *Table[T]) Set(ctx context.Context, key keys.Key, v *T, properties ...string) error {
-	return failed("set", t.engine.Set(ctx, key, pointer(v), properties))
 }
 
 // Update reads the entity at key, lets alter change it, and stores the rows that differ
