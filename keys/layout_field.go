@@ -63,48 +63,25 @@ func (f *field) parse(v reflect.Value, s string) error {
 	fv := v.Field(f.index)
 	switch f.form {
 	case escaped, folded:
-		text, err := unescape(f.part, s)
-		if err != nil {
-			return err
-		}
-		if f.form == folded && strings.ToLower(text) != text {
-			return &Error{Part: f.part, Reason: Malformed, Offset: -1, Detail: "not in lower case"}
-		}
-		fv.SetString(text)
+		return f.parseText(fv, s)
 	case digits:
 		u, err := parseFixed(f.part, s, f.width)
 		if err != nil {
 			return err
 		}
-		if isUnsigned(f.kind) {
-			if fv.OverflowUint(u) {
-				return f.outOfRange("the value overflows the Go type")
-			}
-			fv.SetUint(u)
-			return nil
-		}
-		if int64(u) < 0 || fv.OverflowInt(int64(u)) {
-			return f.outOfRange("the value overflows the Go type")
-		}
-		fv.SetInt(int64(u))
+		return f.setDigits(fv, u)
 	case signed:
 		n, err := parseInt64(f.part, s)
 		if err != nil {
 			return err
 		}
-		if fv.OverflowInt(n) {
-			return f.outOfRange("the value overflows the Go type")
-		}
-		fv.SetInt(n)
+		return f.setInt(fv, n)
 	case float:
 		x, err := parseFloat64(f.part, s)
 		if err != nil {
 			return err
 		}
-		if f.kind == reflect.Float32 && float64(float32(x)) != x {
-			return f.outOfRange("the value is not a float32")
-		}
-		fv.SetFloat(x)
+		return f.setFloat(fv, x)
 	case boolean:
 		if s != "0" && s != "1" {
 			return &Error{Part: f.part, Reason: Malformed, Offset: -1, Detail: "want 0 or 1"}
@@ -120,14 +97,66 @@ func (f *field) parse(v reflect.Value, s string) error {
 		}
 		*fv.Addr().Interface().(*time.Time) = timeOf(n)
 	default: // uuidBytes, uuidText
-		u, err := parseUUID(f.part, s)
-		if err != nil {
-			return err
+		return f.parseUUID(fv, s)
+	}
+	return nil
+}
+
+// parseText sets fv to the text that s escapes.
+func (f *field) parseText(fv reflect.Value, s string) error {
+	text, err := unescape(f.part, s)
+	if err != nil {
+		return err
+	}
+	if f.form == folded && strings.ToLower(text) != text {
+		return &Error{Part: f.part, Reason: Malformed, Offset: -1, Detail: "not in lower case"}
+	}
+	fv.SetString(text)
+	return nil
+}
+
+// setDigits sets fv, which may be signed, to the unsigned number u.
+func (f *field) setDigits(fv reflect.Value, u uint64) error {
+	if !isUnsigned(f.kind) {
+		if int64(u) < 0 {
+			return f.outOfRange(overflows)
 		}
-		if f.form == uuidText {
-			fv.SetString(s)
-			return nil
-		}
+		return f.setInt(fv, int64(u))
+	}
+	if fv.OverflowUint(u) {
+		return f.outOfRange(overflows)
+	}
+	fv.SetUint(u)
+	return nil
+}
+
+const overflows = "the value overflows the Go type"
+
+func (f *field) setInt(fv reflect.Value, n int64) error {
+	if fv.OverflowInt(n) {
+		return f.outOfRange(overflows)
+	}
+	fv.SetInt(n)
+	return nil
+}
+
+func (f *field) setFloat(fv reflect.Value, x float64) error {
+	if f.kind == reflect.Float32 && float64(float32(x)) != x {
+		return f.outOfRange("the value is not a float32")
+	}
+	fv.SetFloat(x)
+	return nil
+}
+
+// parseUUID sets fv, text or 16 bytes, to the UUID s.
+func (f *field) parseUUID(fv reflect.Value, s string) error {
+	u, err := parseUUID(f.part, s)
+	if err != nil {
+		return err
+	}
+	if f.form == uuidText {
+		fv.SetString(s)
+	} else {
 		copy(fv.Bytes(), u[:])
 	}
 	return nil

@@ -11,81 +11,114 @@ import (
 // wins, and of those at one depth, the one with the name in its tag. If that does not
 // decide, flatten returns an error; encoding/json would silently drop the fields.
 func flatten(t reflect.Type) ([]field, error) {
-	type level struct {
-		typ    reflect.Type
-		index  []int
-		goName string
-	}
-	var found []field
-	taken := map[string]int{} // name to index in found
+	f := flattening{of: t, taken: map[string]int{}}
 	visited := map[reflect.Type]bool{}
-	for here := []level{{typ: t}}; len(here) > 0; {
-		var deeper []level
-		atThisDepth := len(found)
-		for _, l := range here {
-			if visited[l.typ] {
+	for here := []embedded{{typ: t}}; len(here) > 0; {
+		var deeper []embedded
+		f.atThisDepth = len(f.found)
+		for _, e := range here {
+			if visited[e.typ] {
 				continue
 			}
-			for i := range l.typ.NumField() {
-				sf := l.typ.Field(i)
-				f := field{goName: l.goName + sf.Name, typ: sf.Type, first: i}
-				f.index = append(slices.Clone(l.index), i)
-				f.first, f.flat = f.index[0], len(f.index) == 1
-				bad := func(reason string) error {
-					return &FieldError{Type: t.String(), Field: f.goName, Reason: reason}
-				}
-				var reason string
-				if f.tagOptions, reason = parseTag(sf); reason != "" && sf.IsExported() {
-					return nil, bad(reason)
-				}
-				if f.skip {
-					continue
-				}
-				inner, pointer := sf.Type, false
-				if inner.Kind() == reflect.Pointer {
-					inner, pointer = inner.Elem(), true
-				}
-				embedded := sf.Anonymous && !f.named && !f.asJSON && !f.blob && inner.Kind() == reflect.Struct && isContainer(inner)
-				if embedded || f.inline && inner.Kind() == reflect.Struct {
-					if pointer && !sf.IsExported() {
-						return nil, bad("an embedded pointer to an unexported struct cannot be set")
-					}
-					deeper = append(deeper, level{inner, f.index, f.goName + "."})
-					continue
-				}
-				if !sf.IsExported() {
-					continue
-				}
-				if l.typ == edmEntityType && sf.Name == "Properties" {
-					f.unknown, f.shape = true, shapeMap // shapeMap: the values have the types of aztables
-				}
-				if f.name == "ETag" && !f.named {
-					f.name = etagName
-				}
-				if f.unknown = f.unknown || f.inline; f.unknown {
-					found = append(found, f)
-					continue
-				}
-				at, ok := taken[f.name]
-				switch {
-				case !ok:
-					taken[f.name] = len(found)
-					found = append(found, f)
-				case at < atThisDepth: // hidden by a field at a lesser depth
-				case f.named && !found[at].named:
-					found[at] = f
-				case f.named || !found[at].named:
-					return nil, bad("has the same property name as " + found[at].goName)
-				}
+			inner, err := f.addFields(e)
+			if err != nil {
+				return nil, err
 			}
+			deeper = append(deeper, inner...)
 		}
-		for _, l := range here {
-			visited[l.typ] = true
+		for _, e := range here {
+			visited[e.typ] = true
 		}
 		here = deeper
 	}
-	slices.SortFunc(found, func(a, b field) int { return slices.Compare(a.index, b.index) })
-	return found, nil
+	slices.SortFunc(f.found, func(a, b field) int { return slices.Compare(a.index, b.index) })
+	return f.found, nil
+}
+
+// flattening is the work of [flatten].
+type flattening struct {
+	of          reflect.Type
+	found       []field
+	taken       map[string]int // name to index in found
+	atThisDepth int            // index in found of the first field at the depth of the current struct
+}
+
+// embedded is the type to flatten, or a struct embedded in it.
+type embedded struct {
+	typ    reflect.Type
+	index  []int
+	goName string
+}
+
+// addFields adds the fields of a struct, and returns those that are structs embedded in it.
+func (f *flattening) addFields(e embedded) (inner []embedded, err error) {
+	for i := range e.typ.NumField() {
+		sf := e.typ.Field(i)
+		g, reason := e.field(sf, i)
+		if reason == "" && !g.skip {
+			if typ, pointer, ok := g.embeds(sf); !ok {
+				reason = f.add(g)
+			} else if inner = append(inner, embedded{typ, g.index, g.goName + "."}); pointer && !sf.IsExported() {
+				reason = "an embedded pointer to an unexported struct cannot be set"
+			}
+		}
+		if reason != "" {
+			return nil, &FieldError{Type: f.of.String(), Field: g.goName, Reason: reason}
+		}
+	}
+	return inner, nil
+}
+
+// field returns field i of the struct. An unexported one that embeds nothing is skipped.
+func (e embedded) field(sf reflect.StructField, i int) (f field, reason string) {
+	f = field{goName: e.goName + sf.Name, typ: sf.Type}
+	f.index = append(slices.Clone(e.index), i)
+	f.first, f.flat = f.index[0], len(f.index) == 1
+	f.tagOptions, reason = parseTag(sf)
+	if !sf.IsExported() {
+		_, _, embeds := f.embeds(sf)
+		f.skip = f.skip || !embeds
+		return f, ""
+	}
+	if e.typ == edmEntityType && sf.Name == "Properties" {
+		f.unknown, f.shape = true, shapeMap // shapeMap: the values have the types of aztables
+	}
+	if f.name == "ETag" && !f.named {
+		f.name = etagName
+	}
+	return f, reason
+}
+
+// embeds reports whether the fields of f, a struct or a pointer to one, are fields of the entity.
+func (f *field) embeds(sf reflect.StructField) (inner reflect.Type, pointer, ok bool) {
+	inner = sf.Type
+	if pointer = inner.Kind() == reflect.Pointer; pointer {
+		inner = inner.Elem()
+	}
+	if inner.Kind() != reflect.Struct {
+		return inner, pointer, false
+	}
+	return inner, pointer, f.inline || sf.Anonymous && !f.named && !f.asJSON && !f.blob && isContainer(inner)
+}
+
+// add adds a field, unless another one hides it.
+func (f *flattening) add(g field) (reason string) {
+	if g.unknown = g.unknown || g.inline; g.unknown {
+		f.found = append(f.found, g)
+		return ""
+	}
+	at, ok := f.taken[g.name]
+	switch {
+	case !ok:
+		f.taken[g.name] = len(f.found)
+		f.found = append(f.found, g)
+	case at < f.atThisDepth: // hidden by a field at a lesser depth
+	case g.named && !f.found[at].named:
+		f.found[at] = g
+	case g.named || !f.found[at].named:
+		return "has the same property name as " + f.found[at].goName
+	}
+	return ""
 }
 
 // isContainer reports whether the fields of an embedded struct of type t are mapped. They
