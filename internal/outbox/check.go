@@ -62,92 +62,166 @@ type place struct {
 // differ but were changed, as was their primary, less than grace ago, or have a primary that cannot be
 // read.
 func (s *Store) Check(ctx context.Context, rows []Checked, since time.Time, grace time.Duration) (differ []Checked, undecided, requests int, err error) {
-	home := place{s.own, rows[0].Primary.Partition}
+	c := &check{Store: s, home: place{s.own, rows[0].Primary.Partition}, since: since, grace: grace}
 	for i := range rows {
-		if err := s.locate(&rows[i], home); err != nil {
+		if err := s.locate(&rows[i], c.home); err != nil {
 			return nil, 0, 0, err
 		}
 	}
-	young := func(changed time.Time) bool { return grace > 0 && s.own.Client.Age(changed) < grace }
 	for round := 0; len(rows) > 0 && round <= 2*s.Tries; round++ {
 		if round > 1 && calls.Pause(ctx, round/2) != nil {
-			return nil, 0, requests, ctx.Err()
+			return nil, 0, c.requests, ctx.Err()
 		}
-		local := make([]*together, len(rows))
-		for i := range rows {
-			c := &rows[i]
-			local[i] = &together{names: []string{c.Primary.Row}, differed: c.Differed}
-			if c.at == home {
-				local[i].names = append(local[i].names, c.names...)
-			}
-		}
-		n, err := s.readTogether(ctx, home, local, since)
-		if requests += n; err != nil {
-			return nil, 0, requests, err
-		}
-		var changed []Checked // or read for the first time
-		remote := map[place][]*together{}
-		for i, c := range rows {
-			same := s.imply(&c, local[i].rows[0])
-			switch {
-			case same:
-				differ = append(differ, c)
-				continue
-			case c.Err != nil: // the caller has found that when it read the primary
-				undecided++
-				continue
-			case c.at != home:
-				c.read = &together{names: c.names}
-				remote[c.at] = append(remote[c.at], c.read)
-			default:
-				c.read = &together{names: c.names, rows: local[i].rows[1:], snapshot: local[i].snapshot}
-			}
-			changed = append(changed, c)
-		}
-		var pending map[string]map[view.RowRef]bool
-		if len(remote) > 0 {
-			pending, err = s.pending(ctx, home.partition)
-			if requests++; err != nil {
-				return nil, 0, requests, err
-			}
-			for at, sets := range remote {
-				n, err := s.readTogether(ctx, at, sets, time.Time{})
-				if requests += n; err != nil {
-					return nil, 0, requests, err
-				}
-			}
-		}
-		rows = nil
-		for _, c := range changed {
-			e, before := c.read.rows[0], c.found
-			agrees := c.agrees()
-			switch {
-			case pending[c.Primary.Row][c.Ref]:
-				undecided++
-			case agrees:
-			case c.was != nil && young(c.was.Timestamp), e != nil && young(e.Timestamp):
-				undecided++
-			case c.Err != nil, c.at == home && c.read.snapshot, c.was == nil && before.Row.ETag == c.found.Row.ETag && before.Mark.ETag == c.found.Mark.ETag:
-				differ = append(differ, c)
-			default:
-				rows = append(rows, c)
-			}
+		if rows, err = c.round(ctx, rows); err != nil {
+			return nil, 0, c.requests, err
 		}
 	}
-	for i := range differ {
-		c := &differ[i]
-		if c.Own = c.other == nil && !c.found.Row.Absent(); c.other == nil || !c.Wanted {
+	for i := range c.differ {
+		c.findOwner(ctx, &c.differ[i])
+	}
+	return c.differ, c.undecided + len(rows), c.requests, nil
+}
+
+// check is the work of [Store.Check].
+type check struct {
+	*Store
+	home      place // of the primaries
+	since     time.Time
+	grace     time.Duration
+	differ    []Checked
+	undecided int
+	requests  int
+}
+
+// round reads the primaries and, if one has changed since the last round, its row. It returns the rows
+// that are to be read again.
+func (c *check) round(ctx context.Context, rows []Checked) (again []Checked, err error) {
+	local := make([]*together, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		local[i] = &together{names: []string{r.Primary.Row}, differed: r.Differed}
+		if r.at == c.home {
+			local[i].names = append(local[i].names, r.names...)
+		}
+	}
+	n, err := c.readTogether(ctx, c.home, local, c.since)
+	if c.requests += n; err != nil {
+		return nil, err
+	}
+	changed := c.changedPrimaries(rows, local)
+	pending, err := c.readRemote(ctx, changed)
+	if err != nil {
+		return nil, err
+	}
+	for i := range changed {
+		r := &changed[i]
+		before := r.found
+		switch c.compare(r, before, pending[r.Primary.Row][r.Ref]) {
+		case isUndecided:
+			c.undecided++
+		case isWrong:
+			c.differ = append(c.differ, *r)
+		case isUnconfirmed:
+			again = append(again, *r)
+		}
+	}
+	return again, nil
+}
+
+// changedPrimaries returns the rows whose primaries, which were read as the first rows of local, have
+// changed or were read for the first time. It decides about the others.
+func (c *check) changedPrimaries(rows []Checked, local []*together) (changed []Checked) {
+	for i, r := range rows {
+		switch same := c.imply(&r, local[i].rows[0]); {
+		case same:
+			c.differ = append(c.differ, r)
 			continue
+		case r.Err != nil: // the caller has found that when it read the primary
+			c.undecided++
+			continue
+		case r.at != c.home:
+			r.read = &together{names: r.names}
+		default:
+			r.read = &together{names: r.names, rows: local[i].rows[1:], snapshot: local[i].snapshot}
 		}
-		if c.other.Known {
-			requests++
-		}
-		c.Held, err = s.holds(ctx, c.view, c.claim.Key, c.other)
-		if err != nil && !errors.Is(err, keys.ErrBadKey) && !errors.Is(err, azerr.ErrKeyChanged) { // a row of another kind
-			c.Err = err
+		changed = append(changed, r)
+	}
+	return changed
+}
+
+// readRemote reads those of the rows that are not in the partition of the primaries. It returns the
+// remote rows that operations are about to write, by the row keys of the primaries.
+func (c *check) readRemote(ctx context.Context, rows []Checked) (pending map[string]map[view.RowRef]bool, err error) {
+	remote := map[place][]*together{}
+	for i := range rows {
+		if r := &rows[i]; r.at != c.home {
+			remote[r.at] = append(remote[r.at], r.read)
 		}
 	}
-	return differ, undecided + len(rows), requests, nil
+	if len(remote) == 0 {
+		return nil, nil
+	}
+	pending, err = c.pending(ctx, c.home.partition)
+	if c.requests++; err != nil {
+		return nil, err
+	}
+	for at, sets := range remote {
+		n, err := c.readTogether(ctx, at, sets, time.Time{})
+		if c.requests += n; err != nil {
+			return nil, err
+		}
+	}
+	return pending, nil
+}
+
+// finding is what the comparison of a row with its primary has found.
+type finding int
+
+const (
+	isRight finding = iota
+	isUndecided
+	isWrong
+	isUnconfirmed // it differs, but perhaps from an earlier version of the primary
+)
+
+// compare compares a row that was read with its primary. before is what was found there in the last
+// round; pending means that an operation is about to write the row.
+func (c *check) compare(r *Checked, before view.Found, pending bool) finding {
+	e := r.read.rows[0]
+	agrees := r.agrees()
+	switch {
+	case pending:
+		return isUndecided
+	case agrees:
+		return isRight
+	case r.was != nil && c.young(r.was.Timestamp), e != nil && c.young(e.Timestamp):
+		return isUndecided
+	case r.Err != nil, r.at == c.home && r.read.snapshot:
+		return isWrong
+	case r.was == nil && before.Row.ETag == r.found.Row.ETag && before.Mark.ETag == r.found.Mark.ETag:
+		return isWrong
+	}
+	return isUnconfirmed
+}
+
+// young reports whether a row that was changed then is too young to be judged.
+func (c *check) young(changed time.Time) bool {
+	return c.grace > 0 && c.own.Client.Age(changed) < c.grace
+}
+
+// findOwner finds out to whom a row that differs belongs.
+func (c *check) findOwner(ctx context.Context, r *Checked) {
+	if r.Own = r.other == nil && !r.found.Row.Absent(); r.other == nil || !r.Wanted {
+		return
+	}
+	if r.other.Known {
+		c.requests++
+	}
+	var err error
+	r.Held, err = c.holds(ctx, r.view, r.claim.Key, r.other)
+	if err != nil && !errors.Is(err, keys.ErrBadKey) && !errors.Is(err, azerr.ErrKeyChanged) { // a row of another kind
+		r.Err = err
+	}
 }
 
 // locate fills in what does not change.
@@ -212,62 +286,4 @@ func (c *Checked) agrees() (agrees bool) {
 		c.Err = &types.ViewError{View: c.Ref.View, Err: err}
 	}
 	return agrees
-}
-
-// Corrections returns the intents to correct rows that Check has returned, except those that are
-// held: of named rows, and of all rows of a primary, which go in different transactions. requests is
-// what they take besides [Store.Requests].
-func (s *Store) Corrections(rows []Checked) (all [2][]*Intent, requests int) {
-	type target struct {
-		primary keys.Key
-		whole   int
-	}
-	of := map[target]*Intent{}
-	for i := range rows {
-		c := &rows[i]
-		if c.Held {
-			continue
-		}
-		at := target{primary: c.Primary}
-		if c.Wanted && (c.view.Shape.Kind == view.Merges && c.table == nil || s.Views.Adds(c.Ref.View, view.ListingOf(c.was.Origin))) {
-			at.whole = 1
-		}
-		in := of[at]
-		if in == nil {
-			in = unchanged("repair", c.Primary, c.was)
-			in.Repair, in.Found, of[at] = true, map[view.RowRef]view.Found{}, in
-			all[at.whole] = append(all[at.whole], in)
-		}
-		in.Corrects++
-		if in.Found[c.Ref] = c.found; at.whole == 0 {
-			in.Rows = append(in.Rows, c.Ref)
-		}
-		if c.other != nil {
-			requests++ // to read the primary that the row belonged to
-		}
-	}
-	return all, requests
-}
-
-// Filling returns the intent to store the rows of a view for the primary that was read as e, or to
-// remove those of a retired one; nil if e is no primary, or has them.
-func (s *Store) Filling(e *fetch.Entry, name string) *Intent {
-	r, err := s.primaryOf(e)
-	if err != nil || r == nil {
-		return nil
-	}
-	listing := view.ListingOf(r.Origin)
-	if !s.Views.Adds(name, listing) && !(listing.Has(name) && s.Views.IsRetired(name)) {
-		return nil
-	}
-	in := unchanged("backfill", r.Key, r)
-	in.Fill = true
-	return in
-}
-
-// unchanged returns an intent that leaves a primary, nil for none, as it is.
-func unchanged(op string, key keys.Key, primary *txn.Record) *Intent {
-	return &Intent{Op: op, Key: key, Was: primary, Known: true, Reread: true, Repeatable: true, IfExists: true, Next: func(was *txn.Record) (any, error) {
-		return valueOf(was), nil
-	}}
 }

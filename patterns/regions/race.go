@@ -148,83 +148,143 @@ func (r *race) end() {
 // run lets both regions answer, or only one of them, because the read continues an earlier one
 // there.
 func (r *race) run(only Region) *reply {
-	health, began := &r.pair.health, time.Now()
-	way := route{first: Secondary}
-	if only != Secondary {
-		way = health.route(began)
+	w := wait{race: r, only: only, began: time.Now()}
+	if !w.begin() {
+		return &reply{err: errSilent}
 	}
-	if only == Primary {
-		if way.down && !way.probe {
-			return &reply{err: errSilent}
-		}
-		way.first = Primary
-	}
-	r.pair.hedges.earn()
-	delay, silence := r.latencies.waits()
-	if only == "" && way.first == Secondary {
-		delay = silence
-	}
-	r.send(way.first, way.probe)
-	if way.probe && only == "" {
-		r.send(Secondary, false)
-	}
-	timer := time.NewTimer(delay)
-	defer timer.Stop()
-	var failure *reply // of the primary, if that has failed
-	for open, asked := len(r.sent), len(r.sent) == 2; ; {
-		silent := false // the first region does not reply
-		select {
-		case <-r.req.Context().Done():
-			if context.Cause(r.req.Context()) == errOvertaken {
-				r.overtaken(nil)
-			}
-			return &reply{err: r.req.Context().Err()}
-		case <-timer.C:
-			timer.Reset(delay)
-			if only == Secondary && health.region() == Secondary {
-				continue
-			}
-			silent = time.Since(began) >= silence && !r.permission.patient && (way.first == Secondary || health.silent(began))
-			if !silent && (asked || !r.pair.hedges.spend()) {
-				continue
-			}
-		case <-way.fell:
-			way.fell, silent = nil, true
-		case a := <-r.replies:
-			a.ended = true
-			open--
-			switch {
-			case a.usable():
-				r.overtaken(a)
-				return a
-			case only != "" && open == 0 || way.down && a.final():
-				return a
-			case a.source.Region == Primary || failure == nil:
-				failure = a
-			}
-			if open == 0 && asked {
-				return failure
-			}
-		}
+	w.timer = time.NewTimer(w.delay)
+	defer w.timer.Stop()
+	for {
+		event, answer := w.next()
 		switch {
-		case silent && (only == Primary || r.permission.sticky):
+		case answer != nil:
+			return answer
+		case event == tooEarly:
+		case event == silent && (only == Primary || r.permission.sticky):
 			r.overtaken(nil)
 			return &reply{err: errSilent}
-		case asked:
-		case only == "":
-			open++
-			r.send(way.first.other(), false)
-		case r.permission.sticky: // the other region cannot continue a scan
-			open++
-			r.send(only, false)
 		default:
-			select {
-			case r.permission.slow <- struct{}{}:
-			default: // another request of the page was slow, too
-			}
+			w.askAgain()
 		}
-		asked = true
 	}
+}
+
+// wait is the wait for the replies of a race.
+type wait struct {
+	*race
+	only           Region // "" for both
+	way            route
+	began          time.Time
+	delay, silence time.Duration // until the read is sent again, and until a region counts as silent
+	timer          *time.Timer
+	open           int    // requests without a reply
+	asked          bool   // the read was sent again, or both regions have it
+	failure        *reply // of the primary, if that has failed
+}
+
+// event is why a wait goes on without an answer.
+type event int
+
+const (
+	tooEarly event = iota
+	slow           // the first region has not replied in time, or has failed
+	silent         // the first region does not reply
+)
+
+// begin sends the first requests. It reports whether there is a region to send them to.
+func (w *wait) begin() bool {
+	w.way = route{first: Secondary}
+	if w.only != Secondary {
+		w.way = w.pair.health.route(w.began)
+	}
+	if w.only == Primary {
+		if w.way.down && !w.way.probe {
+			return false
+		}
+		w.way.first = Primary
+	}
+	w.pair.hedges.earn()
+	w.delay, w.silence = w.latencies.waits()
+	if w.only == "" && w.way.first == Secondary {
+		w.delay = w.silence
+	}
+	w.send(w.way.first, w.way.probe)
+	if w.way.probe && w.only == "" {
+		w.send(Secondary, false)
+	}
+	w.open, w.asked = len(w.sent), len(w.sent) == 2
+	return true
+}
+
+// next waits for a reply, or for the time to do without it. The answer is nil if there is none yet.
+func (w *wait) next() (event, *reply) {
+	select {
+	case <-w.req.Context().Done():
+		if context.Cause(w.req.Context()) == errOvertaken {
+			w.overtaken(nil)
+		}
+		return tooEarly, &reply{err: w.req.Context().Err()}
+	case <-w.timer.C:
+		w.timer.Reset(w.delay)
+		return w.timedOut(), nil
+	case <-w.way.fell:
+		w.way.fell = nil
+		return silent, nil
+	case a := <-w.replies:
+		return slow, w.answer(a)
+	}
+}
+
+// timedOut judges the first region, which has not replied before the timer ended.
+func (w *wait) timedOut() event {
+	health := &w.pair.health
+	switch {
+	case w.only == Secondary && health.region() == Secondary:
+		return tooEarly
+	case time.Since(w.began) >= w.silence && !w.permission.patient && (w.way.first == Secondary || health.silent(w.began)):
+		return silent
+	case w.asked || !w.pair.hedges.spend():
+		return tooEarly
+	}
+	return slow
+}
+
+// answer returns a, or the failure that is the answer if no reply is left; nil to wait for another.
+func (w *wait) answer(a *reply) *reply {
+	a.ended = true
+	w.open--
+	switch {
+	case a.usable():
+		w.overtaken(a)
+		return a
+	case w.only != "" && w.open == 0 || w.way.down && a.final():
+		return a
+	case a.source.Region == Primary || w.failure == nil:
+		w.failure = a
+	}
+	if w.open == 0 && w.asked {
+		return w.failure
+	}
+	return nil
+}
+
+// askAgain sends the read again, to the other region if both may answer, unless that was done.
+func (w *wait) askAgain() {
+	switch {
+	case w.asked:
+	case w.only == "":
+		w.open++
+		w.send(w.way.first.other(), false)
+	case w.permission.sticky: // the other region cannot continue a scan
+		w.open++
+		w.send(w.only, false)
+	default:
+		select {
+		case w.permission.slow <- struct{}{}:
+		default: // another request of the page was slow, too
+		}
+	}
+	w.asked = true
 }
 
 // overtaken records that the read no longer waits for the primary.
