@@ -209,7 +209,7 @@ func isOptions(t string) bool {
 const (
 	sdk          = "github.com/Azure/azure-sdk-for-go/sdk/"
 	tableClient  = "*" + sdk + "data/aztables.Client"
-	clientHook   = "*" + sdk + "azcore.ClientOptions"
+	clientHook   = "*" + sdk + "azcore/policy.ClientOptions"
 	goContext    = "context.Context"
 	sweepOptions = "patterns/types.SweepOptions"
 	sweepReport  = "patterns/types.SweepReport"

@@ -207,7 +207,7 @@ func (o *otherProgram) Do(req *policy.Request) (*http.Response, error) {
 func TestNewRefusesANameThatNoPropertyCanHave(t *testing.T) {
 	client := assert.Must(aztables.NewClientWithNoCredential("https://example.invalid/T", nil))(t)
 	for _, name := range []string{"a b", "azp_", "1x", "odata.x"} {
-		if _, err := dataseries.New[int32](client, dataseries.HoursOfDay(), &dataseries.Options{Property: name}); !errors.Is(err, dataseries.ErrBadProperty) {
+		if _, err := dataseries.New[int32](client, dataseries.HoursOfDay(), &dataseries.Options{Property: name}); !errors.Is(err, patterns.ErrBadOption) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

@@ -51,7 +51,9 @@ type Options struct {
 
 // New returns a Series on the client's table. The ring and the options determine the stored
 // form and must not change while the table contains rows. New makes no request. The table must
-// exist before the first write; [Series.Create] creates it. The error matches [ErrBadRing], [ErrBadProperty] or [patterns.ErrNil].
+// exist before the first write; [Series.Create] creates it. The error matches [ErrBadRing],
+// [patterns.ErrNil], or [patterns.ErrBadOption] if [Options.Property] and a number are not the name of
+// a property.
 func New[V Value](client *aztables.Client, ring Ring, opts *Options) (*Series[V], error) {
 	if ring.slots == 0 {
 		return nil, fmt.Errorf("new series: %w", ErrBadRing)
@@ -59,7 +61,7 @@ func New[V Value](client *aztables.Client, ring Ring, opts *Options) (*Series[V]
 	l := ownLayout(ring.slots)
 	if opts != nil && opts.Property != "" {
 		if l = guideLayout(opts.Property, ring.slots); !l.valid() {
-			return nil, fmt.Errorf("new series: option Property: %w", ErrBadProperty)
+			return nil, azerr.Errorf("new series: %w: Options.Property cannot be the name of a property", azerr.ErrBadOption)
 		}
 	}
 	table, err := patterns.NewTable(client, &patterns.TableOptions[map[string]any]{Keyless: true})
@@ -80,9 +82,6 @@ var ErrNoID = azerr.Errorf("%w: the name of the series is empty", patterns.ErrBa
 
 // ErrLate means that the slot contains a value of a later turn. Nothing was stored.
 var ErrLate = azerr.Sentinel("slot contains a later value")
-
-// ErrBadProperty means that [Options.Property] and a number are not the name of a property.
-var ErrBadProperty = azerr.Sentinel("name cannot be that of a property")
 
 // cell is the place where the value of a time is stored.
 type cell struct {

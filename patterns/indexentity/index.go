@@ -39,7 +39,8 @@ type Options[T any] struct {
 
 	// Key, for Intra, Partition and Separator, returns the key of an entity; set it to
 	// what [patterns.TableOptions.Key] is. If nil, T needs string fields named, or tagged,
-	// PartitionKey and RowKey.
+	// PartitionKey and RowKey. An Index is declared before the table of its primaries, and may be
+	// used with several, so it cannot ask a table.
 	Key func(*T) (keys.Key, error)
 
 	// Partition, for Inter only, returns the partition key of the row that contains
