@@ -99,6 +99,8 @@ func exposedCalls(t *testing.T, m policy.Transporter, connection, name string, a
 	must(err)
 	pq, err := eventual.NewPoisonQueue(jobs, poison, nil)
 	must(err)
+	claims, err := eventual.NewClaims(box, nil)
+	must(err)
 	outbox, err := eventual.NewOutbox(jobs, "", nil)
 	must(err)
 	index := indexentity.InterBlob("n", box, func(c *counter) (string, bool) { return c.Shard, true }, nil)
@@ -180,7 +182,7 @@ func exposedCalls(t *testing.T, m policy.Transporter, connection, name string, a
 			return err
 		}},
 		{"eventual.Enqueue", true, func(ctx context.Context) error { return eventual.Enqueue(ctx, jobs, "k", 1, nil) }},
-		{"eventual.SweepClaims", false, func(ctx context.Context) error { _, err := eventual.SweepClaims(ctx, box, nil); return err }},
+		{"Claims.Sweep", false, func(ctx context.Context) error { _, err := claims.Sweep(ctx, nil); return err }},
 		{"PoisonQueue.Peek", false, func(ctx context.Context) error { _, err := pq.Peek(ctx, 5); return err }},
 		{"PoisonQueue.Take", false, func(ctx context.Context) error { return last(pq.Take(ctx)) }},
 		{"eventual.Move", true, func(ctx context.Context) error {

@@ -112,7 +112,7 @@ func (d *Directory) Recover(ctx context.Context) error {
 			}
 			continue
 		}
-		if report.Young == 0 {
+		if report.Skipped == 0 {
 			stop()
 			return <-running
 		}

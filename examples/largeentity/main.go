@@ -109,8 +109,8 @@ func main() {
 		// After a grace time, a day by default, the worker deletes both blobs.
 		{"delete the employee", func() (any, error) { return nil, staff.Delete(ctx, key, jim.ETag) }},
 		{"sweep", func() (any, error) { // finds blobs without a row; these are too young to be deleted
-			report, err := staff.Sweep(ctx, &largeentity.SweepOptions{DryRun: true})
-			return fmt.Sprint(report.Blobs, " blobs, ", report.Deleted, " to delete"), err
+			report, err := staff.Sweep(ctx, &patterns.SweepOptions{DryRun: true})
+			return fmt.Sprint(report.Found, " blobs, ", report.Done-report.Marked, " to delete"), err
 		}},
 	} {
 		acct.ResetLog()

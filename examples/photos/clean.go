@@ -65,7 +65,7 @@ func (a *album) loseMessage(ctx context.Context) (string, error) {
 // ago. A service without an outbox needs only sweeps; a service with an outbox sweeps occasionally.
 func (a *album) sweep(ctx context.Context) (string, error) {
 	r, err := a.staff.Sweep(ctx, nil)
-	return fmt.Sprintf("swept: of %d photos %d marked, %d deleted", r.Blobs, r.Marked, r.Deleted), err
+	return fmt.Sprintf("swept: of %d photos %d marked, %d deleted", r.Found, r.Marked, r.Done-r.Marked), err
 }
 
 // sweepLater sweeps after the grace period. The service's times have a resolution of one second.

@@ -136,7 +136,7 @@ func sweepCommand(c *cli) action {
 			c.warn("row %s: %v", keyText(x.Key), x.Err)
 		}
 		return cmp.Or(err, c.summary(len(r.Failures) > 0, noteOf(o.DryRun), figure{r.Drained, "operations completed"},
-			figure{r.Released, "reservations released"}, figure{r.Removed, "records removed"}, figure{r.Young, "rows too young"},
-			figure{len(r.Failures), "failed"}))
+			figure{r.Released, "reservations released"}, figure{r.Done - r.Drained - r.Released, "records removed"}, figure{r.Skipped, "rows too young"},
+			figure{r.Failed, "failed"}))
 	}
 }

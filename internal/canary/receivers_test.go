@@ -244,6 +244,12 @@ func otherOutbox(e *env) *eventual.Outbox {
 	return o
 }
 
+func claimsOf(e *env) *eventual.Claims {
+	c, err := eventual.NewClaims(e.bin, nil)
+	must(e.t, err)
+	return c
+}
+
 func poisonQueue(e *env) *eventual.PoisonQueue {
 	p, err := eventual.NewPoisonQueue(e.main, e.poison, nil)
 	must(e.t, err)
@@ -320,7 +326,7 @@ func receivers(e *env) []any {
 		e.stamped.Batch().Insert(good(bird)).Insert(good("y")), patterns.AddTo(e.people.Batch(), e.keyed, patterns.InsertOp(good(bird))),
 		e.store.Batch().Insert(good("batch")).Insert(good("duplicate")), e.store.Batch().Insert(good("a")).Insert(good("b")),
 		families(e), seriesOf(e), entities(e), periods(e), logOf(e), wide(e), documents(e), brokenOutbox(e), otherOutbox(e), new(eventual.Outbox),
-		poisonQueue(e), new(eventual.Worker), birdSnapshot(e), inTwoRegions(e, false), inTwoRegions(e, true),
+		poisonQueue(e), claimsOf(e), new(eventual.Worker), birdSnapshot(e), inTwoRegions(e, false), inTwoRegions(e, true),
 		e.store.Views()[0],
 	}
 	for _, s := range []*patterns.Store[person]{e.store, broken, quoted} {

@@ -121,7 +121,7 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 	add(all, patterns.Replace, patterns.Merge, 9)
 	add(all, etag, badETag, azcore.ETagAny, "")
 	add(all, nil, &patterns.BulkOptions{Progress: func(p patterns.BulkProgress) { e.take(p) }})
-	add(all, nil, &patterns.SweepOptions{Progress: func(r patterns.SweepReport) { e.take(r) }})
+	add(all, nil, &patterns.SweepOptions{Progress: func(p patterns.Progress) { e.take(p) }}, &patterns.SweepOptions{OlderThan: 1, Partitions: []string{bird}}, &patterns.SweepOptions{Cursor: bird})
 	add(all, patterns.OutboxMessage{Partition: bird, ID: bird}, patterns.OutboxMessage{Partition: badKey.Row, ID: bird}, patterns.OutboxMessage{Partition: bird, ID: "x"},
 		patterns.OutboxMessage{Partition: bird, ID: bird, Row: repeated(1 << 16)},
 		patterns.OutboxMessage{Partition: bird, Row: bird, ID: bird, Reserved: []patterns.RowRef{{View: "remote", Partition: "bin", Row: bird}}})
@@ -167,7 +167,7 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 	add(all, payload{repeated(1 << 16), "fine"}, payload{bird, "fine"}, payload{bird, bird}, payload{})
 	add(all, &eventual.EnqueueOptions{Container: e.bin}, nil, &eventual.EnqueueOptions{ID: bird + "\xff"})
 	add(all, nil, &eventual.Options{Poison: e.main}, &eventual.Options{Poison: e.poison})
-	add(all, nil, &eventual.SweepOptions{OlderThan: -1})
+	add(all, nil, &eventual.ClaimsOptions{})
 	add(all, moves...)
 
 	refused := func(int, time.Time) (keys.Key, error) { return badKey, badKey.Validate() }
@@ -180,7 +180,6 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 		}
 	}
 	add(all, nil, &largeentity.Options[document]{Prefix: bird + "\x01"})
-	add(all, nil, &largeentity.SweepOptions{Grace: 1}, &largeentity.SweepOptions{Progress: func(r largeentity.SweepReport) { e.take(r) }})
 	add(all, records...)
 	add(all, slog.NewRecord(someTime, slog.LevelInfo, bird, 0), slog.NewRecord(farTime, slog.LevelInfo, bird, 0))
 	add(all, nil, &logdata.QueryOptions{Types: []string{bird}})

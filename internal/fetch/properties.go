@@ -57,6 +57,20 @@ func Properties(ctx context.Context, c *wire.Client, f query.Filter, opts *Optio
 	}
 }
 
+// PropertiesPage reads one page of the same rows from a cursor, as [Plan.Page] does.
+func PropertiesPage(ctx context.Context, c *wire.Client, f query.Filter, opts *Options, cursor string) (page []Entry, next string, err error) {
+	codec := edm.PropertiesCodec()
+	p, err := NewSource(c, codec).Plan(f, opts)
+	if err != nil {
+		return nil, "", err
+	}
+	rows, next, err := p.Page(ctx, entryDecoder{codec}, cursor)
+	if rows != nil {
+		page = *rows.(*entries)
+	}
+	return page, next, err
+}
+
 // Snapshot reads the first page of the rows that f matches in one request, which is a snapshot
 // if all are in one partition. f is sent as it is. more reports whether there may be others.
 func Snapshot(ctx context.Context, c *wire.Client, f query.Filter) (page []Entry, more bool, err error) {

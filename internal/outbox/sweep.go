@@ -2,108 +2,161 @@ package outbox
 
 import (
 	"context"
-	"errors"
+	"encoding/binary"
 	"fmt"
-	"sync"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/sweep"
 	"github.com/azpatterns/azpatterns/internal/view"
-	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
+// maxStep is how many rows a step of a sweep with a deadline processes at most.
+const maxStep = 100
+
 // Sweep completes operations whose message was lost, and releases reservations that
-// their operations left behind.
-func (s *Store) Sweep(ctx context.Context, opts types.SweepOptions) (types.SweepReport, error) {
-	sw := &sweep{SweepOptions: opts, store: s}
+// their operations left behind. A step is a page of rows.
+func (s *Store) Sweep(ctx context.Context, opts *types.SweepOptions) (types.SweepReport, error) {
+	ctx, run, err := sweep.Begin(ctx, "store", opts, 2*s.Grace)
+	sw := &sweeper{Run: run, store: s, tables: []*view.Table{s.own}}
 	if sw.OlderThan < s.Grace {
 		sw.OlderThan = 2 * s.Grace
 	}
-	sw.group.SetLimit(s.Parallel)
-	if _, err := s.Own(ctx, !opts.DryRun); err != nil {
-		return sw.report, fmt.Errorf("sweep: %w", err)
-	}
-	err := sw.scan(ctx, s.Table.Client, sw.outboxFilter(), func(row fetch.Entry) {
-		if format, _ := row.Properties[propFormat].(int32); format != 0 {
-			sw.record(ctx, row)
-		} else {
-			sw.reservation(ctx, s.own, row)
-		}
-	})
 	if sw.Partitions == nil {
-		err = errors.Join(err, sw.otherTables(ctx))
+		sw.addOtherTables()
 	}
-	_ = sw.group.Wait() // failures are in the report
+	if err == nil {
+		err = sw.run(ctx)
+	}
 	if err != nil {
 		err = fmt.Errorf("sweep: %w", err)
 	}
-	return sw.report, err
+	return sw.Report(), err
 }
 
-type sweep struct {
-	types.SweepOptions
-	store *Store
-	group errgroup.Group
-
-	mu     sync.Mutex // guards report, and serializes calls of Progress
-	report types.SweepReport
+type sweeper struct {
+	*sweep.Run
+	store  *Store
+	tables []*view.Table // to read: that of the primaries, and those of copies
 }
 
-var reservedFilter = query.Prop(view.PropOp).Gt("")
+// addOtherTables adds the tables of copies, which may have reservations.
+func (sw *sweeper) addOtherTables() {
+	for _, v := range sw.store.Views.Views {
+		if t, ok := v.Shape.Target.(*view.Table); ok && v.Shape.Kind == view.Copies && indexOfTable(sw.tables, t) < 0 {
+			sw.tables = append(sw.tables, t)
+		}
+	}
+}
 
-func (sw *sweep) outboxFilter() query.Filter {
-	f := query.RowKey.Prefix(outboxPrefix)
-	if sw.Partitions == nil {
-		return query.Or(f, reservedFilter)
+// address is that of the primaries' table, "" if it is not known yet.
+func (sw *sweeper) address() string {
+	a, _ := sw.store.Table.Client.Address()
+	return a.Base
+}
+
+// The position of a sweep is the number of the table, and the cursor of a page of it.
+func (sw *sweeper) run(ctx context.Context) error {
+	position, err := sw.From(sw.address())
+	if err != nil {
+		return err
 	}
-	partitions := make([]any, len(sw.Partitions))
-	for i, p := range sw.Partitions {
-		partitions[i] = p
+	n, size := binary.Uvarint(position)
+	if n >= uint64(len(sw.tables)) {
+		return azerr.ErrBadCursor
 	}
-	return query.And(query.PartitionKey.In(partitions...), f)
+	cursor := string(position[size:])
+	if _, err := sw.store.Own(ctx, !sw.DryRun); err != nil {
+		return err
+	}
+	if _, err := sw.From(sw.address()); err != nil {
+		return err
+	}
+	for ; n < uint64(len(sw.tables)); n, cursor = n+1, "" {
+		for {
+			if cursor, err = sw.page(ctx, sw.tables[n], cursor); err != nil {
+				return err
+			}
+			if cursor == "" {
+				break
+			}
+			if sw.at(n, cursor) {
+				return nil
+			}
+		}
+		if n+1 < uint64(len(sw.tables)) && sw.at(n+1, "") {
+			return nil
+		}
+	}
+	sw.Complete()
+	return nil
+}
+
+// at is [sweep.Run.At] a page of a table.
+func (sw *sweeper) at(table uint64, cursor string) (over bool) {
+	over = sw.At(sw.address(), append(binary.AppendUvarint(nil, table), cursor...))
+	sw.Tick()
+	return over
 }
 
 // sweptProperties are what a sweep reads of an outbox row or of a copy.
 var sweptProperties = []string{propFormat, view.PropState, view.PropOwnerPK, view.PropOwnerRK, view.PropView, view.PropOp}
 
-// scan calls yield with every row that f matches.
-func (sw *sweep) scan(ctx context.Context, c *wire.Client, f query.Filter, yield func(fetch.Entry)) error {
-	for row, err := range fetch.Properties(ctx, c, f, &fetch.Options{Select: sweptProperties, Allow: query.TableScan}) {
-		if err != nil {
-			return err
-		}
-		yield(row)
+// page processes the rows of a page, and returns the cursor of the next one.
+func (sw *sweeper) page(ctx context.Context, t *view.Table, cursor string) (next string, err error) {
+	opts := &fetch.Options{Select: sweptProperties, Allow: query.TableScan}
+	if sw.Deadline > 0 {
+		opts.PageSize = maxStep
 	}
-	return nil
+	rows, next, err := fetch.PropertiesPage(ctx, t.Client, sw.filter(t), opts, cursor)
+	if err != nil {
+		return cursor, err
+	}
+	// First the reservations, as long as the outbox rows of their operations show that these are pending.
+	for _, records := range []bool{false, true} {
+		_ = calls.Each(ctx, len(rows), sw.store.Parallel, func(ctx context.Context, i int) error {
+			format, _ := rows[i].Properties[propFormat].(int32)
+			switch record := t == sw.store.own && format != 0; {
+			case record && records:
+				sw.record(ctx, rows[i])
+			case !record && !records:
+				sw.reservation(ctx, t, rows[i])
+			}
+			return nil // failures are in the report
+		})
+	}
+	return next, ctx.Err()
 }
 
-// otherTables scans the tables of copies for reservations.
-func (sw *sweep) otherTables(ctx context.Context) error {
-	seen := map[string]bool{}
-	for _, v := range sw.store.Views.Views {
-		t, ok := v.Shape.Target.(*view.Table)
-		if !ok || v.Shape.Kind != view.Copies || seen[t.ID()] {
-			continue
-		}
-		seen[t.ID()] = true
-		if err := sw.scan(ctx, t.Client, reservedFilter, func(row fetch.Entry) { sw.reservation(ctx, t, row) }); err != nil {
-			return err
-		}
+// filter matches the rows to process: outbox rows and, in all partitions, rows that are reserved.
+func (sw *sweeper) filter(t *view.Table) query.Filter {
+	records, reserved := query.RowKey.Prefix(outboxPrefix), query.Prop(view.PropOp).Gt("")
+	switch {
+	case t != sw.store.own:
+		return reserved
+	case sw.Partitions == nil:
+		return query.Or(records, reserved)
 	}
-	return nil
+	partitions := make([]any, len(sw.Partitions))
+	for i, p := range sw.Partitions {
+		partitions[i] = p
+	}
+	return query.And(query.PartitionKey.In(partitions...), records)
 }
 
 // record processes the operation of an outbox row.
-func (sw *sweep) record(ctx context.Context, row fetch.Entry) {
+func (sw *sweeper) record(ctx context.Context, row fetch.Entry) {
 	old := sw.store.Table.Client.Age(row.Timestamp)
 	completed := row.Text(view.PropState) != statePending
 	if old < sw.OlderThan || completed && old < sw.store.Expiry {
-		sw.count(row.Key, nil, func(r *types.SweepReport) { r.Young++ })
+		if row.Text(view.PropState) != stateFence { // the sweep itself may have inserted it, and a worker removes it
+			sw.count(row.Key, nil, func(r *types.SweepReport) { r.Skipped++ })
+		}
 		return
 	}
 	gone := false
@@ -117,30 +170,38 @@ func (sw *sweep) record(ctx context.Context, row fetch.Entry) {
 		_, err = sw.store.processRecords(ctx, []found{{m, r}}, began)
 		return err
 	}, func(r *types.SweepReport) {
-		switch {
-		case gone:
-			r.Young++
-		case completed:
-			r.Removed++
-		default:
+		if gone {
+			r.Skipped++
+			return
+		}
+		if r.Done++; !completed {
 			r.Drained++
 		}
 	})
 }
 
-// reservation releases a row that an operation reserved and did not drain.
-func (sw *sweep) reservation(ctx context.Context, t *view.Table, row fetch.Entry) {
+// reservation releases a row that an operation reserved, unless the operation has an outbox row by
+// which it is completed.
+func (sw *sweeper) reservation(ctx context.Context, t *view.Table, row fetch.Entry) {
 	v, err := sw.store.Views.View(row.Text(view.PropView))
 	if err != nil || v.TargetID() != t.ID() {
 		return // of another store
 	}
 	if t.Client.Age(row.Timestamp) < sw.OlderThan {
-		sw.count(row.Key, nil, func(r *types.SweepReport) { r.Young++ })
+		sw.count(row.Key, nil, func(r *types.SweepReport) { r.Skipped++ })
 		return
 	}
 	primary := keys.Key{Partition: row.Text(view.PropOwnerPK), Row: row.Text(view.PropOwnerRK)}
 	op := row.Text(view.PropOp)
+	r, _, err := sw.store.readRecord(ctx, primary.Partition, op)
+	if err == nil && r.State == statePending {
+		return
+	}
 	refs := []view.RowRef{{View: v.Name, Partition: row.Key.Partition, Row: row.Key.Row}}
+	if err != nil {
+		sw.count(row.Key, err, nil)
+		return
+	}
 	sw.do(row.Key, func() error {
 		began := time.Now()
 		if err := sw.store.fence(ctx, Message{Partition: primary.Partition, ID: op, Reserved: refs, Row: primary.Row}); err != nil {
@@ -148,30 +209,25 @@ func (sw *sweep) reservation(ctx context.Context, t *view.Table, row fetch.Entry
 		}
 		_, err := sw.store.drain(ctx, &drain{primary: primary, op: op, began: began, refs: refs})
 		return err
-	}, func(r *types.SweepReport) { r.Released++ })
+	}, func(r *types.SweepReport) { r.Done++; r.Released++ })
 }
 
-// do runs work concurrently with the scan, and counts its result.
-func (sw *sweep) do(key keys.Key, work func() error, add func(*types.SweepReport)) {
-	if sw.DryRun {
-		sw.count(key, nil, add)
-		return
+// do does work, unless it is a dry run, and counts its result.
+func (sw *sweeper) do(key keys.Key, work func() error, add func(*types.SweepReport)) {
+	var err error
+	if !sw.DryRun {
+		err = work()
 	}
-	sw.group.Go(func() error {
-		sw.count(key, work(), add)
-		return nil
+	sw.count(key, err, add)
+}
+
+func (sw *sweeper) count(key keys.Key, err error, add func(*types.SweepReport)) {
+	sw.Count(func(r *types.SweepReport) {
+		if r.Found++; err == nil {
+			add(r)
+			return
+		}
+		r.Failed++
+		r.Failures = append(r.Failures, types.SweepFailure{Key: key, Err: err})
 	})
-}
-
-func (sw *sweep) count(key keys.Key, err error, add func(*types.SweepReport)) {
-	sw.mu.Lock()
-	defer sw.mu.Unlock()
-	if err != nil {
-		sw.report.Failures = append(sw.report.Failures, types.SweepFailure{Key: key, Err: err})
-	} else {
-		add(&sw.report)
-	}
-	if sw.Progress != nil {
-		sw.Progress(sw.report)
-	}
 }

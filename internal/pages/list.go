@@ -10,6 +10,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
@@ -55,6 +56,7 @@ func next[P any](ctx context.Context, op string, pager *runtime.Pager[P]) (page 
 // [*types.Error]. A reply of success that the SDK cannot decode, or on which it panics, is
 // an [azerr.ErrBadReply].
 func Call(ctx context.Context, op string, send func(context.Context) error) error {
+	calls.CountRequest(ctx)
 	var resp *http.Response
 	err := guarded(policy.WithCaptureResponse(ctx, &resp), &resp, send)
 	PassOn(ctx, resp)

@@ -9,74 +9,47 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/sweep"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
 const defaultOlderThan = time.Hour
 
-// SweepOptions are the options of a sweep. Package wideentity documents them.
-type SweepOptions struct {
-	Partitions []string
-	Entities   []keys.Key
-	OlderThan  time.Duration
-}
-
-// SweepReport counts what a sweep found and did.
-type SweepReport struct {
-	Young   int
-	Deleted int
-}
-
-// Sweep deletes the rows of staged writes that were abandoned.
-func (t *Table) Sweep(ctx context.Context, o SweepOptions) (SweepReport, error) {
+// Sweep deletes the rows of staged writes that were abandoned. A step is what is done for an
+// entity, or to read a page.
+func (t *Table) Sweep(ctx context.Context, opts *types.SweepOptions) (types.SweepReport, error) {
 	if t == nil {
-		return SweepReport{}, errNoTable
+		return types.SweepReport{}, errNoTable
 	}
-	s := &sweep{table: t, olderThan: o.OlderThan}
-	if s.olderThan <= 0 {
-		s.olderThan = defaultOlderThan
+	ctx, run, err := sweep.Begin(ctx, "wide", opts, defaultOlderThan)
+	s := &sweeper{Run: run, table: t}
+	if err == nil {
+		err = s.run(ctx)
 	}
-	filters, err := t.swept(o)
-	if err != nil {
-		return SweepReport{}, err
-	}
-	for _, f := range filters {
-		if err := s.run(ctx, f); err != nil {
-			return s.report, err
-		}
-	}
-	return s.report, nil
+	return s.Report(), err
 }
 
-// swept returns the filters of the rows that a sweep reads, each a range of keys.
-func (t *Table) swept(o SweepOptions) ([]query.Filter, error) {
-	var filters []query.Filter
-	for _, p := range o.Partitions {
-		if err := keys.Check("PartitionKey", p); err != nil {
-			return nil, err
-		}
-		filters = append(filters, query.PartitionKey.Eq(p))
-	}
-	for _, key := range o.Entities {
-		rows, err := t.rowsOf(key)
-		if err != nil {
-			return nil, err
-		}
-		filters = append(filters, rows.all())
-	}
-	if o.Partitions == nil && o.Entities == nil {
-		filters = append(filters, query.Filter{})
-	}
-	return filters, nil
+type sweeper struct {
+	*sweep.Run
+	table *Table
+	rows  entityRows  // of the entity that was read last
+	found []stagedRow // of these
 }
 
-type sweep struct {
-	table     *Table
-	olderThan time.Duration
-	report    SweepReport
+// address is that of the table, "" if it is not known yet.
+func (s *sweeper) address() string {
+	a, _ := s.table.Client.Address()
+	return a.Base
+}
+
+// The position of a sweep is the entity that is next: its partition, a zero byte, which no key
+// contains, and its base.
+func (s *sweeper) at(rows entityRows) (over bool) {
+	return s.At(s.address(), []byte(rows.partition+"\x00"+rows.base))
 }
 
 // stagedRow is a staged part, or a marker.
@@ -87,59 +60,131 @@ type stagedRow struct {
 	timestamp time.Time
 }
 
-// run sweeps the entities whose rows f matches, one at a time.
-func (s *sweep) run(ctx context.Context, f query.Filter) error {
-	var rows entityRows // of the entity that found belongs to
-	var found []stagedRow
-	opts := &fetch.Options{Select: []string{}, Allow: query.TableScan, Ordered: true}
-	for row, err := range fetch.Properties(ctx, s.table.Client, f, opts) {
-		if err != nil {
-			return err
-		}
-		at := strings.Index(row.Key.Row, separator) + 1
-		k, ok := kindOf(row.Key.Row[at:])
-		if at == 0 || !ok || k.staged == "" {
-			continue
-		}
-		if own := (entityRows{row.Key.Partition, row.Key.Row[:at]}); own != rows {
-			if err := s.entity(ctx, rows, found); err != nil {
+// run sweeps the entities, one at a time.
+func (s *sweeper) run(ctx context.Context) error {
+	position, err := s.From(s.address())
+	if err != nil {
+		return err
+	}
+	var from entityRows
+	from.partition, from.base, _ = strings.Cut(string(position), "\x00")
+	ranges := s.ranges(from)
+	for i, f := range ranges {
+		for cursor := ""; ; {
+			opts := &fetch.Options{Select: []string{}, Allow: query.TableScan, Ordered: true}
+			page, next, err := fetch.PropertiesPage(ctx, s.table.Client, f, opts, cursor)
+			if err == nil {
+				_, err = s.From(s.address())
+			}
+			if err != nil {
 				return err
 			}
-			rows, found = own, nil
+			for _, row := range page {
+				if over, err := s.add(ctx, row); over || err != nil {
+					return err
+				}
+			}
+			if cursor = next; cursor == "" && i == len(ranges)-1 {
+				break
+			}
+			if s.rows != (entityRows{}) && s.at(s.rows) {
+				return nil
+			}
+			s.Tick()
+			if cursor == "" {
+				break
+			}
 		}
-		found = append(found, stagedRow{k, row.Key, row.ETag, row.Timestamp})
 	}
-	return s.entity(ctx, rows, found)
+	if err := s.entity(ctx, s.rows, s.found); err != nil {
+		return err
+	}
+	s.Complete()
+	return nil
+}
+
+// ranges returns the filters of the rows that the sweep reads, from those of an entity on, in
+// the order of the keys.
+func (s *sweeper) ranges(from entityRows) (all []query.Filter) {
+	rest := query.And(query.PartitionKey.Eq(from.partition), query.RowKey.Ge(from.base))
+	switch {
+	case s.Partitions == nil && from == (entityRows{}):
+		return []query.Filter{{}}
+	case s.Partitions == nil:
+		return []query.Filter{rest, query.PartitionKey.Gt(from.partition)}
+	}
+	for _, p := range s.Partitions {
+		switch keys.Compare(p, from.partition) {
+		case 0:
+			all = append(all, rest)
+		case 1:
+			all = append(all, query.PartitionKey.Eq(p))
+		}
+	}
+	return all
+}
+
+// add processes the entity before that of the row, if it is complete, and adds the row to its
+// own. over reports whether the sweep must stop.
+func (s *sweeper) add(ctx context.Context, row fetch.Entry) (over bool, err error) {
+	at := strings.Index(row.Key.Row, separator) + 1
+	own := entityRows{row.Key.Partition, row.Key.Row[:at]}
+	if at == 0 {
+		own.base = row.Key.Row // of another program
+	}
+	if own != s.rows {
+		if len(s.found) > 0 {
+			if s.at(s.rows) {
+				return true, nil
+			}
+			if err := s.entity(ctx, s.rows, s.found); err != nil {
+				return false, err
+			}
+		}
+		s.rows, s.found = own, nil
+	}
+	if k, ok := kindOf(row.Key.Row[at:]); at > 0 && ok && k.staged != "" {
+		s.found = append(s.found, stagedRow{k, row.Key, row.ETag, row.Timestamp})
+	}
+	return false, nil
 }
 
 // entity deletes those of an entity's staged rows to which no head will ever point. The
 // rows were listed in key order, so a part was listed before its marker could be. The head
 // is read after both.
-func (s *sweep) entity(ctx context.Context, rows entityRows, found []stagedRow) error {
+func (s *sweeper) entity(ctx context.Context, rows entityRows, found []stagedRow) error {
+	done, skipped := 0, 0
+	defer func() {
+		if done+skipped > 0 {
+			s.Count(func(r *types.SweepReport) { r.Found += done + skipped; r.Done += done; r.Skipped += skipped })
+		}
+	}()
 	inProgress := map[string]bool{}
 	for _, r := range found {
 		if !r.marker {
 			continue
 		}
-		if inProgress[r.staged] = s.table.Age(r.timestamp) <= s.olderThan; inProgress[r.staged] {
-			s.report.Young++
+		if inProgress[r.staged] = s.table.Age(r.timestamp) <= s.OlderThan; inProgress[r.staged] {
+			skipped++
 			continue
 		}
-		// Without the marker, no head can begin to point to the staged rows.
-		_, err := txn.Send(ctx, s.table.Client, txn.Change{Write: txn.Delete(r.key, r.etag), IfExists: true})
+		var err error
+		if !s.DryRun { // without the marker, no head can begin to point to the staged rows
+			_, err = txn.Send(ctx, s.table.Client, txn.Change{Write: txn.Delete(r.key, r.etag), IfExists: true})
+		}
 		switch {
 		case errors.Is(err, azerr.ErrConflict): // deleted by another sweep, and inserted again by a late request
 			inProgress[r.staged] = true
-			s.report.Young++
+			skipped++
 		case err != nil && !errors.Is(err, azerr.ErrNotFound):
 			return err
 		default:
-			s.report.Deleted++
+			done++
 		}
 	}
 	found = slices.DeleteFunc(found, func(r stagedRow) bool {
 		if inProgress[r.staged] && !r.marker {
-			s.report.Young++
+			skipped++
 		}
 		return r.marker || inProgress[r.staged]
 	})
@@ -159,10 +204,12 @@ func (s *sweep) entity(ctx context.Context, rows entityRows, found []stagedRow) 
 		}
 	}
 	for some := range slices.Chunk(deletes, wire.MaxBatchOps) {
-		if _, err := s.table.send(ctx, some, 0); err != nil {
-			return err
+		if !s.DryRun {
+			if _, err := s.table.send(ctx, some, 0); err != nil {
+				return err
+			}
 		}
-		s.report.Deleted += len(some)
+		done += len(some)
 	}
 	return nil
 }

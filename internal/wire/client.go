@@ -65,6 +65,7 @@ func (c *Client) run(ctx context.Context, op string, k *call, send func(context.
 	if err := checkContext(ctx, op); err != nil {
 		return err
 	}
+	calls.CountRequest(ctx)
 	asked := time.Now()
 	var err error
 	if k.takeKept(); k.kept != nil {

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
@@ -21,7 +20,6 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/naming"
-	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -128,6 +126,7 @@ func loadPayload(ctx context.Context, c *container.Client, cl *claim) (payload [
 // deleteBlob deletes a blob under a condition. One request.
 func deleteBlob(ctx context.Context, c *container.Client, name string, condition *blob.AccessConditions) error {
 	var tries calls.Tries
+	calls.CountRequest(ctx)
 	if _, err := c.NewBlobClient(name).Delete(tries.Context(ctx), &blob.DeleteOptions{AccessConditions: condition}); err != nil {
 		return writeError(&tries, "delete blob", err)
 	}
@@ -160,92 +159,4 @@ func discardPayload(ctx context.Context, c *container.Client, cl *claim) error {
 		return ErrClaimDamaged
 	}
 	return deletePayload(ctx, c, cl.Name, etag)
-}
-
-// SweepOptions are the options of [SweepClaims]. nil and the zero value mean the
-// defaults.
-type SweepOptions struct {
-	// OlderThan is the age from which payloads are deleted, by the clock of the service. It
-	// must be greater than the time that any message may wait, including the time in the
-	// poison queue: a message whose payload was deleted cannot be processed and becomes a
-	// poison message. Zero means 30 days.
-	OlderThan time.Duration
-
-	// DryRun counts what a sweep would delete, and deletes nothing.
-	DryRun bool
-}
-
-// SweepReport describes what a sweep found and did or, after a dry run, would do.
-type SweepReport struct {
-	Young   int   // payloads that are not old enough, or were changed during the sweep
-	Deleted int   // payloads
-	Bytes   int64 // size of the payloads deleted
-}
-
-// nextMarker returns the continuation token of a page of a list of blobs.
-func nextMarker(page *container.ListBlobsFlatResponse) *string { return page.NextMarker }
-
-const defaultSweepAge = 30 * 24 * time.Hour
-
-// SweepClaims deletes the payloads in container c that are older than
-// SweepOptions.OlderThan. Payloads without a message are left behind by a process that
-// died after storing the payload and before adding the message, or after deleting the
-// message and before deleting the payload, and by a try to store a payload that arrived
-// after the payload was deleted. They do no harm. Other blobs of the container are not
-// touched, nor is a blob that was changed since it was listed.
-//
-// One request for each 5,000 blobs, and one for each payload deleted. After an error the
-// report describes what was done until then.
-func SweepClaims(ctx context.Context, c *container.Client, opts *SweepOptions) (SweepReport, error) {
-	var o SweepOptions
-	if opts != nil {
-		o = *opts
-	}
-	switch setDefault(&o.OlderThan, defaultSweepAge); {
-	case c == nil:
-		return SweepReport{}, azerr.Errorf("sweep claims: container: %w", patterns.ErrNil)
-	case o.OlderThan < 0:
-		return SweepReport{}, azerr.Errorf("sweep claims: %w: SweepOptions.OlderThan: negative", azerr.ErrBadOption)
-	}
-	var report SweepReport
-	var clock calls.Clock
-	pager := c.NewListBlobsFlatPager(&container.ListBlobsFlatOptions{Prefix: to.Ptr(claimPrefix)})
-	for page, err := range pages.List(ctx, "list blobs", pager, nextMarker) {
-		if err != nil {
-			return report, azerr.Errorf("sweep claims: %w", err)
-		}
-		clock.ObserveDate(page.Date)
-		if page.Segment == nil {
-			return report, fmt.Errorf("sweep claims: list blobs: %w", patterns.ErrBadReply)
-		}
-		for _, b := range page.Segment.BlobItems {
-			if b == nil || b.Name == nil || b.Properties == nil || b.Properties.LastModified == nil || b.Properties.ETag == nil {
-				return report, fmt.Errorf("sweep claims: list blobs: %w", patterns.ErrBadReply)
-			}
-			if !naming.IsGenerated(*b.Name, claimPrefix) {
-				continue // not a payload
-			}
-			etag, err := azerr.ListedETag(string(*b.Properties.ETag))
-			if err != nil {
-				return report, fmt.Errorf("sweep claims: list blobs: %w", err)
-			}
-			if clock.Age(*b.Properties.LastModified) < o.OlderThan {
-				report.Young++
-				continue
-			}
-			if !o.DryRun {
-				err := deletePayload(ctx, c, *b.Name, etag)
-				if errors.Is(err, patterns.ErrConflict) && !errors.Is(err, patterns.ErrOutcomeUnknown) {
-					report.Young++
-					continue
-				}
-				if err != nil {
-					return report, azerr.Errorf("sweep claims: %w", err)
-				}
-			}
-			report.Deleted++
-			report.Bytes += deref(b.Properties.ContentLength)
-		}
-	}
-	return report, nil
 }

@@ -156,8 +156,8 @@ func TestJobSurvivesEveryCrashOfItsWorker(t *testing.T) {
 					}
 					wantEmpty(t, s.poison)
 					time.Sleep(31 * 24 * time.Hour)
-					report, err := eventual.SweepClaims(t.Context(), payloads, nil)
-					if err != nil || report.Deleted > 1 || killed == "never" && report.Deleted != 0 {
+					report, err := sweepClaims(t, payloads, nil)
+					if err != nil || report.Done > 1 || killed == "never" && report.Done != 0 {
 						t.Errorf("swept %+v, %v", report, err)
 					}
 				}}

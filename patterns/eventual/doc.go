@@ -60,7 +60,7 @@
 // copy that [Worker.Process] adds after earlier attempts. A payload that does
 // not fit into 64 KiB is stored in a blob, to which the message refers (a claim check).
 // The blob is deleted after the message: see [EnqueueOptions.Container] and
-// [SweepClaims]. Messages that other programs wrote, as plain text or base64, are
+// [Claims.Sweep]. Messages that other programs wrote, as plain text or base64, are
 // processed too: see [Raw] and [Options.Decode].
 //
 // # Trust

@@ -123,13 +123,15 @@ func TestZeroAndNilValuesReturnErrors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, sweep := eventual.SweepClaims(ctx, nil, nil)
+	_, claims := eventual.NewClaims(nil, nil)
+	_, sweep := new(eventual.Claims).Sweep(ctx, nil)
 	for call, err := range map[string]error{
-		"Replay":      poison.Replay(ctx, nil),
-		"Discard":     poison.Discard(ctx, nil),
-		"Move":        eventual.Move(ctx, nil, nil, eventual.Row{}),
-		"MoveToBlob":  eventual.MoveToBlob(ctx, nil, nil, eventual.Row{}),
-		"SweepClaims": sweep,
+		"Replay":     poison.Replay(ctx, nil),
+		"Discard":    poison.Discard(ctx, nil),
+		"Move":       eventual.Move(ctx, nil, nil, eventual.Row{}),
+		"MoveToBlob": eventual.MoveToBlob(ctx, nil, nil, eventual.Row{}),
+		"NewClaims":  claims,
+		"Sweep":      sweep,
 	} {
 		if !errors.Is(err, patterns.ErrNil) {
 			t.Errorf("%s: %v", call, err)

@@ -25,7 +25,7 @@ type periodicTask struct {
 // [Worker.Run]. Every worker that registers a task executes it, possibly concurrently
 // with others.
 //
-// Use it for work that is not started by a message, such as [SweepClaims]. If do is nil or
+// Use it for work that is not started by a message, that [HandleSweep] does not do. If do is nil or
 // the interval is not positive, Run returns an error.
 func Every(w *Worker, name string, interval time.Duration, do func(context.Context) error) {
 	w.register(func() error {
@@ -57,24 +57,36 @@ func (t *periodicTask) run(ctx context.Context) (err error) {
 	return t.do(ctx)
 }
 
-// Sweeper finds operations whose outbox messages were lost. A [patterns.Store] is one.
-// Workers may call Sweep concurrently.
+// Sweeper is what [HandleSweep] sweeps: a [patterns.Store], [Claims], or a table of the packages
+// wideentity and largeentity. Workers may call Sweep concurrently.
 type Sweeper interface {
 	Sweep(ctx context.Context, opts *patterns.SweepOptions) (patterns.SweepReport, error)
 }
 
-// HandleSweep registers a periodic task, as [Every] does, that sweeps a store. opts may
-// be nil. The report and all errors are logged. A sweep reads the whole table. It is
-// needed only if outbox messages were lost with their queue, so once a day is enough.
-func HandleSweep(w *Worker, interval time.Duration, store Sweeper, opts *patterns.SweepOptions) {
-	if store == nil {
+// HandleSweep registers a periodic task, as [Every] does, that sweeps a store, for example.
+// opts may be nil. With a Deadline each call continues where the one before it stopped, so it
+// takes several intervals to sweep everything; a sweep that fails without getting further begins again.
+// The report and all errors are logged.
+//
+// A sweep reads the whole table. That of a store is needed only if outbox messages were lost
+// with their queue, so once a day is enough.
+func HandleSweep(w *Worker, interval time.Duration, s Sweeper, opts *patterns.SweepOptions) {
+	if s == nil {
 		w.register(func() error { return fmt.Errorf("sweep: store: %w", patterns.ErrNil) })
 		return
 	}
+	var o patterns.SweepOptions
+	if opts != nil {
+		o = *opts
+	}
 	Every(w, "sweep", interval, func(ctx context.Context) error {
-		report, err := store.Sweep(ctx, opts)
-		w.opts.Logger.Info("eventual: swept", "drained", report.Drained, "released", report.Released,
-			"removed", report.Removed, "failed", len(report.Failures))
+		report, err := s.Sweep(ctx, &o)
+		if err != nil && report.Cursor == o.Cursor {
+			report.Cursor = ""
+		}
+		o.Cursor = report.Cursor
+		w.opts.Logger.Info("eventual: swept", "found", report.Found, "done", report.Done, "drained", report.Drained, "released", report.Released,
+			"marked", report.Marked, "skipped", report.Skipped, "failed", report.Failed, "requests", report.Requests, "complete", err == nil && report.Cursor == "")
 		for _, f := range report.Failures {
 			err = errors.Join(err, f.Err)
 		}

@@ -29,7 +29,7 @@ type PoisonQueue struct {
 // the defaults.
 type PoisonQueueOptions struct {
 	// Container contains the payloads that are too large for a message. Without it
-	// Discard does not delete them; [SweepClaims] does.
+	// Discard does not delete them; [Claims.Sweep] does.
 	Container *container.Client
 
 	// SigningKeys verify the messages of the poison queue, and the first one signs those that

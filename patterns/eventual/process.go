@@ -51,7 +51,7 @@ import (
 //     worker's queue, or to [Options.LateChecks], that becomes visible later, and returns nil.
 //     The copy keeps the number of the attempt, and never expires. If it cannot be added,
 //     Process returns an error.
-//   - If a payload is in a blob, Process leaves the blob to [SweepClaims], because the host
+//   - If a payload is in a blob, Process leaves the blob to [Claims.Sweep], because the host
 //     deletes the message only afterwards.
 //   - [Job.ID] is empty in messages that [Enqueue] did not write, and
 //     [patterns.OutboxMessage.Age] is unknown.

@@ -105,6 +105,7 @@ func (q queue) put(ctx context.Context, text string, delay, ttl time.Duration) (
 		opts.VisibilityTimeout = to.Ptr(seconds(delay))
 	}
 	var tries calls.Tries
+	calls.CountRequest(ctx)
 	resp, err := q.client.EnqueueMessage(tries.Context(ctx), text, &opts)
 	if err != nil {
 		return "", "", writeError(&tries, "put message", err)

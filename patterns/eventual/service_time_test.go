@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -19,19 +20,16 @@ func skewed(t *testing.T, body func(t *testing.T, b *harness.Backend, skew time.
 	}
 }
 
-func TestSweepClaimsMeasuresAgesByTheClockOfTheService(t *testing.T) {
+func TestASweepOfClaimsMeasuresAgesByTheClockOfTheService(t *testing.T) {
 	skewed(t, func(t *testing.T, b *harness.Backend, _ time.Duration) {
 		payloads, queue := b.Container(t), b.Queue(t)
 		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
 		if err != nil {
 			t.Fatal(err)
 		}
-		opts := &eventual.SweepOptions{OlderThan: time.Hour}
-		for _, want := range []eventual.SweepReport{{Young: 1}, {Deleted: 1, Bytes: 60<<10 + 2}} {
-			report, err := eventual.SweepClaims(t.Context(), payloads, opts)
-			if err != nil || report != want {
-				t.Errorf("got %+v, %v, want %+v", report, err, want)
-			}
+		for done := range 2 {
+			report, err := sweepClaims(t, payloads, &patterns.SweepOptions{OlderThan: time.Hour})
+			wantSwept(t, report, err, done, 1-done, int64(done)*(60<<10+2))
 			time.Sleep(time.Hour + 2*time.Second)
 		}
 	})

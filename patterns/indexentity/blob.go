@@ -103,6 +103,7 @@ func (b *blobTarget) blob(key keys.Key) *blockblob.Client {
 // list.
 func (b *blobTarget) read(ctx context.Context, key keys.Key) ([]string, *azcore.ETag, error) {
 	const op = "get list blob"
+	calls.CountRequest(ctx)
 	resp, err := b.blob(key).DownloadStream(ctx, nil)
 	if bloberror.HasCode(err, bloberror.BlobNotFound) {
 		return nil, nil, nil
@@ -147,6 +148,7 @@ func (b *blobTarget) write(ctx context.Context, key keys.Key, members []string, 
 		only.ModifiedAccessConditions.IfNoneMatch = to.Ptr(azcore.ETagAny)
 	}
 	var tries calls.Tries
+	calls.CountRequest(ctx)
 	op, err := "put list blob", error(nil)
 	if len(members) == 0 {
 		op = "delete list blob"

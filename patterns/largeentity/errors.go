@@ -35,9 +35,6 @@ var (
 	// [patterns.ErrOutcomeUnknown].
 	ErrTooSlow = azerr.Sentinel("half of the grace period passed before the entity could be written")
 
-	// ErrGraceTooShort means that [SweepOptions.Grace] is shorter than [Options.Grace].
-	ErrGraceTooShort = azerr.Sentinel("grace period is shorter than that of the writers")
-
 	// ErrBadStream means that a [Stream] cannot be used: it was already read, is empty,
 	// or belongs to another entity or table. To copy a stored Stream, make a new one from
 	// what [Stream.Open] returns.

@@ -46,7 +46,7 @@ func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 			"any ETag":         {change(func(i *largeentity.Item[employee]) { i.ETag = azcore.ETagAny }), is(patterns.ErrBadETag)},
 			"another key":      {change(func(i *largeentity.Item[employee]) { i.Value.Email = "x" }), is(patterns.ErrKeyChanged)},
 			"unknown property": {harness.ErrorOf(table.Load(ctx, item, "Age")), as(&property)},
-			"short grace":      {harness.ErrorOf(table.Sweep(ctx, &largeentity.SweepOptions{Grace: time.Second})), is(largeentity.ErrGraceTooShort)},
+			"short grace":      {harness.ErrorOf(table.Sweep(ctx, &patterns.SweepOptions{OlderThan: time.Second})), is(patterns.ErrBadOption)},
 		} {
 			if c.err == nil || !c.want(c.err) {
 				t.Errorf("%s: %v", name, c.err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 )
 
@@ -142,8 +143,8 @@ func written(b *harness.Backend) int {
 }
 
 // sweepNow sweeps one entity, including the rows of writes in progress.
-func sweepNow(t testing.TB, table *wideentity.Table[properties], key keys.Key) wideentity.SweepReport {
+func sweepNow(t testing.TB, table *wideentity.Table[properties], key keys.Key) patterns.SweepReport {
 	t.Helper()
 	wideentity.SetOld(table)
-	return harness.Must(table.Sweep(t.Context(), &wideentity.SweepOptions{Entities: []keys.Key{key}}))(t)
+	return harness.Must(table.Sweep(t.Context(), &patterns.SweepOptions{Partitions: []string{key.Partition}}))(t)
 }

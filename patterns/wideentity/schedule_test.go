@@ -150,7 +150,7 @@ func (r *wideRun) sweeper(ctx context.Context, stop <-chan struct{}) {
 		if p == nil || p.Dead() {
 			p, _ = r.process(n)
 		}
-		report, err := p.atomic.Sweep(ctx, &wideentity.SweepOptions{OlderThan: r.olderThan})
+		report, err := p.atomic.Sweep(ctx, &patterns.SweepOptions{OlderThan: r.olderThan})
 		r.Log("sweep: %+v %v", report, err)
 		if errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrNotFound) {
 			r.Failf("sweep: %w", err)

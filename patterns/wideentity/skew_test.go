@@ -28,8 +28,8 @@ func TestASweeperWithAWrongClockLeavesAWriteInProgressAndDeletesAnAbandonedOne(t
 					}
 				}
 				resp, err := acct.Transport().Do(req)
-				if r, serr := other.Sweep(t.Context(), nil); serr != nil || r.Deleted != 0 {
-					t.Errorf("skew %v: swept %d rows of a write in progress: %v", skew, r.Deleted, serr)
+				if r, serr := other.Sweep(t.Context(), nil); serr != nil || r.Done != 0 {
+					t.Errorf("skew %v: swept %d rows of a write in progress: %v", skew, r.Done, serr)
 				}
 				return resp, err
 			})), nil)
@@ -44,11 +44,11 @@ func TestASweeperWithAWrongClockLeavesAWriteInProgressAndDeletesAnAbandonedOne(t
 			}
 			time.Sleep(50 * time.Minute)
 			young := harness.Must(other.Sweep(t.Context(), nil))(t)
-			if young.Deleted != 0 || young.Young < 2 {
+			if young.Done != 0 || young.Skipped < 2 {
 				t.Errorf("skew %v: after 50 minutes: %+v", skew, young)
 			}
 			time.Sleep(15 * time.Minute)
-			if r := harness.Must(other.Sweep(t.Context(), nil))(t); r.Deleted != young.Young || r.Young != 0 {
+			if r := harness.Must(other.Sweep(t.Context(), nil))(t); r.Done != young.Skipped || r.Skipped != 0 {
 				t.Errorf("skew %v: after 65 minutes: %+v", skew, r)
 			}
 			wantProperties(t, harness.Must(other.Get(t.Context(), year))(t).Value, v)

@@ -37,7 +37,7 @@ func testSweptMarker(t *testing.T, prepare func(b *harness.Backend)) {
 		swept := 0
 		table := open[properties](t, b.AfterEachTry(t, name, func(try int) {
 			if try == 2 {
-				swept += sweepNow(t, other, year).Deleted
+				swept += sweepNow(t, other, year).Done
 			}
 		}), nil)
 		wideentity.SetBatchBytes(table, smallBatch)
@@ -50,7 +50,7 @@ func testSweptMarker(t *testing.T, prepare func(b *harness.Backend)) {
 		if swept == 0 {
 			t.Error("nothing was swept")
 		}
-		if r := sweepNow(t, other, year); r != (wideentity.SweepReport{}) {
+		if r := sweepNow(t, other, year); r.Found != 0 {
 			t.Errorf("rows left over: %+v", r)
 		}
 		wantProperties(t, harness.Must(other.Get(t.Context(), year))(t).Value, first)
@@ -65,10 +65,10 @@ func TestASweepLeavesTheRowsOfAWriteInProgress(t *testing.T) {
 		young, replaced := 0, 0 // replaced: the rows that the write itself would delete next
 		table := open[properties](t, b.AfterEachTry(t, name, func(int) {
 			r, err := other.Sweep(t.Context(), nil)
-			if r.Deleted != 0 && r.Deleted != replaced || err != nil {
-				t.Errorf("swept %d rows: %v", r.Deleted, err)
+			if r.Done != 0 && r.Done != replaced || err != nil {
+				t.Errorf("swept %d rows: %v", r.Done, err)
 			}
-			young = max(young, r.Young)
+			young = max(young, r.Skipped)
 		}), nil)
 		wideentity.SetBatchBytes(table, smallBatch)
 		for _, mark := range []string{"x", "y"} {
@@ -102,7 +102,7 @@ func TestASweepWhoseReplyIsLostSucceeds(t *testing.T) {
 		b.NamedTable(t, name)
 		abandon(t, b, name)
 		b.Fault(storagetest.On("Table.Delete").Nth(1).LoseReply(), storagetest.On("Table.Batch").Nth(1).LoseReply())
-		if r := sweepNow(t, open[properties](t, b.Service(t).NewClient(name), nil), year); r.Deleted == 0 {
+		if r := sweepNow(t, open[properties](t, b.Service(t).NewClient(name), nil), year); r.Done == 0 {
 			t.Errorf("%+v", r)
 		}
 		if n := rawRows(t, b, b.Direct(t, name)); n != 0 {
