@@ -69,7 +69,7 @@ func TestAReplyTakesAtMostTheMemoryOfTheDocumentation(t *testing.T) {
 		{"Batch", false, rows, bySDK, 160},
 		{"highvolumedelete.List", true, rows, bySDK, 160},
 		{"largeentity.Sweep", true, blobs, bySDK, 160},
-		{"logdata.Read", true, blobs, bySDK, 160},
+		{"logdata.Query", true, blobs, bySDK, 160},
 		{"PoisonQueue.Peek", true, queue, limit.MaxReply, messages},
 	} {
 		acct := storagetest.New(t)
