@@ -82,7 +82,7 @@ func TestNilArgumentsAreErrNil(t *testing.T) {
 		_, batchErr := table.Batch().Insert(nil).Commit(ctx)
 		_, zeroErr := table.Do(ctx, patterns.Op[counter]{})
 		_, zeroInBatchErr := table.Batch().Add(patterns.Op[counter]{}).Commit(ctx)
-		_, viewErr := patterns.NewStore(table, &patterns.StoreOptions[counter]{Views: []patterns.View[counter]{patterns.NewView[counter]("v", patterns.Shape{}, nil)}})
+		_, viewErr := patterns.NewStore(table, &patterns.StoreOptions[counter]{Views: []patterns.View[counter]{patterns.ViewOf[counter]("v", patterns.Shape{}, nil)}})
 		if named := (*patterns.ViewError)(nil); !errors.As(viewErr, &named) || named.View != "v" || !errors.Is(viewErr, patterns.ErrBadView) {
 			t.Errorf("view without a function: %v", viewErr)
 		}

@@ -20,7 +20,7 @@ func TestACopyContainsOnlyAnEntityOfThePrimarysType(t *testing.T) {
 			{&struct{ Name string }{"x"}, patterns.ErrBadView},
 			{(*harness.Person)(nil), patterns.ErrBadView},
 		} {
-			v := patterns.NewView("v", patterns.Shape{}, func(p *harness.Person) ([]patterns.DerivedRow, error) {
+			v := patterns.ViewOf("v", patterns.Shape{}, func(p *harness.Person) ([]patterns.DerivedRow, error) {
 				return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: p.Dept, Row: "v_" + p.Name}, patterns.CopySpec{Entity: c.entity})}, nil
 			})
 			store := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[harness.Person]{Views: []patterns.View[harness.Person]{v}})

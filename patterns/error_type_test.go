@@ -69,7 +69,7 @@ func TestReturnedErrorsHaveTheExportedTypes(t *testing.T) {
 		assert.Equal(t, innermost(property), "PropertyError", "a property without a field: found", "in", property)
 
 		same := func(name string, rows func(*counter) ([]patterns.DerivedRow, error)) *patterns.Store[counter] {
-			return assert.Must(patterns.NewStore(table, &patterns.StoreOptions[counter]{Views: []patterns.View[counter]{patterns.NewView(name, patterns.Shape{}, rows)}}))(t)
+			return assert.Must(patterns.NewStore(table, &patterns.StoreOptions[counter]{Views: []patterns.View[counter]{patterns.ViewOf(name, patterns.Shape{}, rows)}}))(t)
 		}
 		taken := keys.Key{Partition: "hits", Row: "taken"}
 		unique := same("unique", func(*counter) ([]patterns.DerivedRow, error) {

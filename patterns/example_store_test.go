@@ -21,10 +21,10 @@ func memberKey(m *Member) (keys.Key, error) {
 
 // The e-mail index is in the employee's partition, the badge index is not.
 func ExampleStore_ExplainChange() {
-	byEmail := patterns.NewView("byEmail", patterns.Shape{}, func(m *Member) ([]patterns.DerivedRow, error) {
+	byEmail := patterns.ViewOf("byEmail", patterns.Shape{}, func(m *Member) ([]patterns.DerivedRow, error) {
 		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: m.Department, Row: "email_" + m.Email}, patterns.CopySpec{})}, nil
 	})
-	byBadge := patterns.NewView("byBadge", patterns.Shape{Remote: true}, func(m *Member) ([]patterns.DerivedRow, error) {
+	byBadge := patterns.ViewOf("byBadge", patterns.Shape{Remote: true}, func(m *Member) ([]patterns.DerivedRow, error) {
 		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "badges", Row: m.Badge}, patterns.CopySpec{Unique: true})}, nil
 	})
 	account := storagetest.Start(nil)
@@ -83,7 +83,7 @@ func ExampleStore_ExplainChange() {
 
 // Two employees swap their addresses. All rows change in one transaction.
 func ExampleStore_Batch() {
-	byEmail := patterns.NewView("byEmail", patterns.Shape{}, func(m *Member) ([]patterns.DerivedRow, error) {
+	byEmail := patterns.ViewOf("byEmail", patterns.Shape{}, func(m *Member) ([]patterns.DerivedRow, error) {
 		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: m.Department, Row: "email_" + m.Email}, patterns.CopySpec{})}, nil
 	})
 	account := storagetest.Start(nil)

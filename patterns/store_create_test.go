@@ -23,7 +23,7 @@ import (
 func spreadStore(t *testing.T, own, other *aztables.Client, blobs *container.Client, queue *azqueue.QueueClient) *patterns.Store[harness.Person] {
 	t.Helper()
 	view := func(name string, target view.Target) patterns.View[harness.Person] {
-		return patterns.NewView(name, patterns.Shape{Target: target, Remote: true}, func(p *harness.Person) ([]patterns.DerivedRow, error) {
+		return patterns.ViewOf(name, patterns.Shape{Target: target, Remote: true}, func(p *harness.Person) ([]patterns.DerivedRow, error) {
 			return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: name, Row: p.Name}, patterns.CopySpec{})}, nil
 		})
 	}

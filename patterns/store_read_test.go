@@ -64,16 +64,16 @@ func (l nameList) Len(row map[string]any) (int, error) { return len(l.members(ro
 func clerkViews() []patterns.View[clerk] {
 	sales := func(row string) keys.Key { return keys.Key{Partition: "sales", Row: row} }
 	return []patterns.View[clerk]{
-		patterns.NewView("email", patterns.Shape{Remote: true}, func(c *clerk) ([]patterns.DerivedRow, error) {
+		patterns.ViewOf("email", patterns.Shape{Remote: true}, func(c *clerk) ([]patterns.DerivedRow, error) {
 			return []patterns.DerivedRow{patterns.CopyRow(sales("email_"+c.Email), patterns.CopySpec{Unique: true})}, nil
 		}),
-		patterns.NewView("names", patterns.Shape{Kind: patterns.Members, List: nameList{}, Remote: true}, func(c *clerk) ([]patterns.DerivedRow, error) {
+		patterns.ViewOf("names", patterns.Shape{Kind: patterns.Members, List: nameList{}, Remote: true}, func(c *clerk) ([]patterns.DerivedRow, error) {
 			return []patterns.DerivedRow{patterns.MemberRow(sales("name_" + c.Name))}, nil
 		}),
-		patterns.NewView("stats", patterns.Shape{Kind: patterns.Merges, Remote: true}, func(c *clerk) ([]patterns.DerivedRow, error) {
+		patterns.ViewOf("stats", patterns.Shape{Kind: patterns.Merges, Remote: true}, func(c *clerk) ([]patterns.DerivedRow, error) {
 			return []patterns.DerivedRow{patterns.MergeRow(sales("stats"), patterns.MergeSpec{Add: map[string]any{"Clerks": int64(1)}})}, nil
 		}),
-		patterns.NewView("chief", patterns.Shape{Kind: patterns.Merges, Remote: true}, func(c *clerk) ([]patterns.DerivedRow, error) {
+		patterns.ViewOf("chief", patterns.Shape{Kind: patterns.Merges, Remote: true}, func(c *clerk) ([]patterns.DerivedRow, error) {
 			// id_00 is a clerk, id_99 does not exist.
 			to := map[string]string{"01": "id_00", "02": "id_99"}[c.ID]
 			if to == "" || c.Dept != "sales" {
@@ -359,7 +359,7 @@ func TestARowThatAMergeCreatedIsNoPrimaryUntilTheStoreWritesOne(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		for what, partition := range map[string]string{"local": "sales", "remote": "ops"} {
 			client := b.Table(t)
-			boss := patterns.NewView("boss", patterns.Shape{Kind: patterns.Merges, Remote: true}, func(p *harness.Person) ([]patterns.DerivedRow, error) {
+			boss := patterns.ViewOf("boss", patterns.Shape{Kind: patterns.Merges, Remote: true}, func(p *harness.Person) ([]patterns.DerivedRow, error) {
 				if p.Name == "boss" {
 					return nil, nil
 				}

@@ -12,7 +12,7 @@ import (
 
 // View defines which rows are derived from a primary entity: copies under other keys,
 // memberships in lists, properties inside other entities. A [Store] keeps them up to
-// date. Make a View with [NewView], or with package secondaryindex, indexentity or
+// date. Make a View with [ViewOf], or with package secondaryindex, indexentity or
 // denormalize: View is no extension point, and may get more methods.
 //
 // A View may also have a method Shape() Shape, which [NewStore] calls once. A View
@@ -135,9 +135,9 @@ const (
 	Merges  = view.Merges  // properties inside another entity: denormalisation
 )
 
-// NewView returns a View whose rows the function rows returns; see [View.Rows] for its
+// ViewOf returns a View whose rows the function rows returns; see [View.Rows] for its
 // contract. If rows is nil, [NewStore] returns an error that matches [ErrNil].
-func NewView[T any](name string, shape Shape, rows func(*T) ([]DerivedRow, error)) View[T] {
+func ViewOf[T any](name string, shape Shape, rows func(*T) ([]DerivedRow, error)) View[T] {
 	return &viewFunc[T]{name, shape, rows}
 }
 

@@ -83,7 +83,7 @@ func TestAStoreWithinAPartitionWritesNoOther(t *testing.T) {
 func TestRowsOfViewsElsewhereFollowTheEntitiesOfAPartition(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		queue := new(harness.OutboxQueue)
-		byShard := patterns.NewView("byShard", patterns.Shape{Remote: true}, func(c *counter) ([]patterns.DerivedRow, error) {
+		byShard := patterns.ViewOf("byShard", patterns.Shape{Remote: true}, func(c *counter) ([]patterns.DerivedRow, error) {
 			return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "shard_" + c.Shard, Row: c.Name}, patterns.CopySpec{})}, nil
 		})
 		whole := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[counter]{Views: []patterns.View[counter]{byShard}, Outbox: queue})

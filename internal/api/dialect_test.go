@@ -25,8 +25,16 @@ var exempt = map[string]string{
 	"view: patterns.ViewOf":                         "its shape states whether the rows are in the entity's partition",
 }
 
-// pending are rules that the packages do not follow yet.
-var pending = []string{"sweep", "cursor", "field", "view"}
+// pending are declarations that do not follow a rule yet. Before a release there must be none.
+var pending = []string{
+	"cursor: patterns.DeleteOptions.Cursor",
+	"cursor: patterns/reindex.Options.Cursor",
+	"field: patterns.BulkOptions.Progress",
+	"field: patterns.DeleteOptions.Progress",
+	"field: patterns/highvolumedelete.DropOptions.Progress",
+	"field: patterns/reindex.Options.Progress",
+	"field: patterns/shards.MoveOptions.Progress",
+}
 
 // leastDeclarations is a little less than what the rules read. A test that reads nothing passes.
 const leastDeclarations = 1000
@@ -41,7 +49,7 @@ func TestAllPackagesSpeakOneDialect(t *testing.T) {
 	for _, d := range all {
 		for name, problem := range deviations(d) {
 			of := name + ": " + path(d.pkg) + "." + d.name
-			if _, ok := exempt[of]; ok || slices.Contains(pending, name) {
+			if _, ok := exempt[of]; ok || slices.Contains(pending, of) {
 				delete(unused, of)
 				continue
 			}

@@ -48,7 +48,7 @@ func views(e *env, broken bool) []patterns.View[person] {
 	remote := secondaryindex.Inter("remote", nil, nameOf, nil)
 	found := []patterns.View[person]{local, remote}
 	if broken {
-		found = append(found, patterns.NewView("broken", patterns.Shape{}, func(p *person) ([]patterns.DerivedRow, error) {
+		found = append(found, patterns.ViewOf("broken", patterns.Shape{}, func(p *person) ([]patterns.DerivedRow, error) {
 			return nil, fmt.Errorf("no row for %s", p.Name)
 		}))
 	}

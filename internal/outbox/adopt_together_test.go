@@ -212,7 +212,7 @@ func TestAnEntityThatWasReplacedByHandIsCountedAgainOnlyInItsPartition(t *testin
 // The slim copies of two entities of one name and badge are equal, so a copy without a marker
 // does not show whose it is.
 func TestACopyOfAnotherEntityIsNotAdoptedBecauseItIsEqual(t *testing.T) {
-	slim := patterns.NewView("byEmail", patterns.Shape{}, func(h *hire) ([]patterns.DerivedRow, error) {
+	slim := patterns.ViewOf("byEmail", patterns.Shape{}, func(h *hire) ([]patterns.DerivedRow, error) {
 		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: h.Dept, Row: "email_" + h.Email}, patterns.CopySpec{Only: []string{"Name"}})}, nil
 	})
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {

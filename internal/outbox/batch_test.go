@@ -257,7 +257,7 @@ func TestABatchThatIsTooLargeIsRefusedWithItsPlan(t *testing.T) {
 // A view merges into the row of an entity that is in the same transaction.
 func TestABatchRefusesAnEntityThatAnotherOneMergesInto(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		boss := patterns.NewView("boss", patterns.Shape{Kind: patterns.Merges}, func(h *hire) ([]patterns.DerivedRow, error) {
+		boss := patterns.ViewOf("boss", patterns.Shape{Kind: patterns.Merges}, func(h *hire) ([]patterns.DerivedRow, error) {
 			if h.ID == "0" {
 				return nil, nil
 			}

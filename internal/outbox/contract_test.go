@@ -17,7 +17,7 @@ import (
 func TestNewStoreNamesTheViewItRefuses(t *testing.T) {
 	client := storagetest.New(t).Tables().NewClient("hires")
 	named := func(name string, shape patterns.Shape) patterns.View[hire] {
-		return patterns.NewView(name, shape, func(*hire) ([]patterns.DerivedRow, error) { return nil, nil })
+		return patterns.ViewOf(name, shape, func(*hire) ([]patterns.DerivedRow, error) { return nil, nil })
 	}
 	for want, views := range map[string][]patterns.View[hire]{
 		`view "a": view breaks its contract: two views have this name`:     {named("a", patterns.Shape{}), named("a", patterns.Shape{})},
@@ -65,7 +65,7 @@ func TestARefusedOperationSendsNothing(t *testing.T) {
 			`StoreOptions.Outbox is needed`:                                       far,
 			`more than 100 operations`:                                            many,
 		} {
-			s, err := newHires(b.Table(t), patterns.StoreOptions[hire]{Views: []patterns.View[hire]{patterns.NewView("v", patterns.Shape{}, rows)}})
+			s, err := newHires(b.Table(t), patterns.StoreOptions[hire]{Views: []patterns.View[hire]{patterns.ViewOf("v", patterns.Shape{}, rows)}})
 			assert.NoError(t, err)
 			_, err = s.Insert(t.Context(), jones())
 			if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "jonesj") {
@@ -84,7 +84,7 @@ func TestARefusedOperationSendsNothing(t *testing.T) {
 
 // copies derives n copies in the entity's partition.
 func copies(n *int) patterns.View[hire] {
-	return patterns.NewView("copies", patterns.Shape{}, func(h *hire) (rows []patterns.DerivedRow, err error) {
+	return patterns.ViewOf("copies", patterns.Shape{}, func(h *hire) (rows []patterns.DerivedRow, err error) {
 		for i := range *n {
 			rows = append(rows, patterns.CopyRow(keys.Key{Partition: h.Dept, Row: fmt.Sprintf("x%02d", i)}, patterns.CopySpec{}))
 		}

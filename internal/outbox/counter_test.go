@@ -19,7 +19,7 @@ import (
 
 // branches counts per department, in the partition of company.
 func branches() patterns.View[hire] {
-	return patterns.NewView("branches", patterns.Shape{Kind: patterns.Merges, Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
+	return patterns.ViewOf("branches", patterns.Shape{Kind: patterns.Merges, Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
 		return []patterns.DerivedRow{patterns.MergeRow(keys.Key{Partition: "company", Row: h.Dept},
 			patterns.MergeSpec{Add: map[string]any{"Count": int32(1)}, Existing: h.Dept == "Marketing"})}, nil
 	})

@@ -65,7 +65,7 @@ func (l jsonList) Len(row map[string]any) (int, error) {
 
 // The views. The model derives their rows again without them: see implied.
 func byEmail() patterns.View[hire] { // local, unique, sparse, full
-	return patterns.NewView("byEmail", patterns.Shape{}, func(h *hire) ([]patterns.DerivedRow, error) {
+	return patterns.ViewOf("byEmail", patterns.Shape{}, func(h *hire) ([]patterns.DerivedRow, error) {
 		if h.Email == "" {
 			return nil, nil
 		}
@@ -74,7 +74,7 @@ func byEmail() patterns.View[hire] { // local, unique, sparse, full
 }
 
 func byBadge(more ...string) patterns.View[hire] { // another partition, unique, slim
-	return patterns.NewView("byBadge", patterns.Shape{Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
+	return patterns.ViewOf("byBadge", patterns.Shape{Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
 		if h.Badge == "" {
 			return nil, nil
 		}
@@ -84,26 +84,26 @@ func byBadge(more ...string) patterns.View[hire] { // another partition, unique,
 }
 
 func byName(other *aztables.Client) patterns.View[hire] { // another table, not unique
-	return patterns.NewView("byName", patterns.Shape{Target: patterns.TableTarget("other", other)}, func(h *hire) ([]patterns.DerivedRow, error) {
+	return patterns.ViewOf("byName", patterns.Shape{Target: patterns.TableTarget("other", other)}, func(h *hire) ([]patterns.DerivedRow, error) {
 		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "name_" + h.Name, Row: h.Dept + "_" + h.ID}, patterns.CopySpec{})}, nil
 	})
 }
 
 func lastHere() patterns.View[hire] { // a list in the partition
-	return patterns.NewView("lastHere", patterns.Shape{Kind: patterns.Members, List: jsonList{}}, func(h *hire) ([]patterns.DerivedRow, error) {
+	return patterns.ViewOf("lastHere", patterns.Shape{Kind: patterns.Members, List: jsonList{}}, func(h *hire) ([]patterns.DerivedRow, error) {
 		return []patterns.DerivedRow{patterns.MemberRow(keys.Key{Partition: h.Dept, Row: "last_" + h.Last})}, nil
 	})
 }
 
 func lastAll(other *aztables.Client) patterns.View[hire] { // a list in another table
-	return patterns.NewView("lastAll", patterns.Shape{Kind: patterns.Members, List: jsonList{}, Target: patterns.TableTarget("other", other)},
+	return patterns.ViewOf("lastAll", patterns.Shape{Kind: patterns.Members, List: jsonList{}, Target: patterns.TableTarget("other", other)},
 		func(h *hire) ([]patterns.DerivedRow, error) {
 			return []patterns.DerivedRow{patterns.MemberRow(keys.Key{Partition: "lastnames", Row: h.Last})}, nil
 		})
 }
 
 func headOf() patterns.View[hire] { // into an entity of the partition
-	return patterns.NewView("department", patterns.Shape{Kind: patterns.Merges}, func(h *hire) ([]patterns.DerivedRow, error) {
+	return patterns.ViewOf("department", patterns.Shape{Kind: patterns.Merges}, func(h *hire) ([]patterns.DerivedRow, error) {
 		m := patterns.MergeSpec{Add: map[string]any{"Count": int32(1)}}
 		if h.Head {
 			m.Set = map[string]any{"HeadName": h.Name, "HeadAge": h.Age}
@@ -113,7 +113,7 @@ func headOf() patterns.View[hire] { // into an entity of the partition
 }
 
 func company() patterns.View[hire] { // into an entity of another partition
-	return patterns.NewView("company", patterns.Shape{Kind: patterns.Merges, Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
+	return patterns.ViewOf("company", patterns.Shape{Kind: patterns.Merges, Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
 		m := patterns.MergeSpec{Add: map[string]any{"Count": int64(1), "Years": int64(h.Age)}}
 		return []patterns.DerivedRow{patterns.MergeRow(keys.Key{Partition: "company", Row: "all"}, m)}, nil
 	})
@@ -164,7 +164,7 @@ func withoutMarker(v patterns.View[hire]) patterns.View[hire] {
 		id, _ := p["ID"].(string)
 		return keys.Key{Partition: dept, Row: "id_" + id}, id != ""
 	}
-	return patterns.NewView(v.Name(), s, v.Rows)
+	return patterns.ViewOf(v.Name(), s, v.Rows)
 }
 
 func newHires(client *aztables.Client, opts patterns.StoreOptions[hire]) (*patterns.Store[hire], error) {

@@ -100,7 +100,7 @@ func TestExplainPrintsKeysOnlyWithPlusV(t *testing.T) {
 }
 
 func TestExplainCombinesEqualSteps(t *testing.T) {
-	many := patterns.NewView("many", patterns.Shape{}, func(h *hire) (rows []patterns.DerivedRow, err error) {
+	many := patterns.ViewOf("many", patterns.Shape{}, func(h *hire) (rows []patterns.DerivedRow, err error) {
 		for i := range 120 {
 			rows = append(rows, patterns.CopyRow(keys.Key{Partition: h.key().Partition, Row: fmt.Sprintf("many_%03d", i)}, patterns.CopySpec{}))
 		}

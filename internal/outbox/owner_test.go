@@ -132,14 +132,14 @@ func TestAUniqueRowIsNeverFreeWhileItsPrimaryNeedsIt(t *testing.T) {
 // Two entities use one key in different views.
 func TestTwoViewsOfOneKeySpaceAreUniqueTogether(t *testing.T) {
 	spare := func(partition func(*hire) string) patterns.View[hire] {
-		return patterns.NewView("bySpare", patterns.Shape{Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
+		return patterns.ViewOf("bySpare", patterns.Shape{Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
 			if h.Last == "" {
 				return nil, nil
 			}
 			return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: partition(h), Row: h.Last}, patterns.CopySpec{Unique: true})}, nil
 		})
 	}
-	local := patterns.NewView("byBadge", patterns.Shape{}, func(h *hire) ([]patterns.DerivedRow, error) {
+	local := patterns.ViewOf("byBadge", patterns.Shape{}, func(h *hire) ([]patterns.DerivedRow, error) {
 		if h.Badge == "" {
 			return nil, nil
 		}

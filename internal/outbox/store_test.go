@@ -157,7 +157,7 @@ type tagged struct {
 func TestAnUpdateThatRunsAgainStartsFromTheStoredRow(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		at := func(tag byte) keys.Key { return keys.Key{Partition: "p", Row: fmt.Sprint("tag_", tag)} }
-		view := patterns.NewView("byTag", patterns.Shape{}, func(v *tagged) ([]patterns.DerivedRow, error) {
+		view := patterns.ViewOf("byTag", patterns.Shape{}, func(v *tagged) ([]patterns.DerivedRow, error) {
 			return []patterns.DerivedRow{patterns.CopyRow(at(v.Tags[0]), patterns.CopySpec{})}, nil
 		})
 		client := b.Table(t)

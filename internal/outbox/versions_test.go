@@ -20,7 +20,7 @@ import (
 
 // emails is a local view of one version: it derives its key by key.
 func emails(version string, key func(string) string) patterns.View[hire] {
-	return patterns.NewView("emails", patterns.Shape{Version: version}, func(h *hire) ([]patterns.DerivedRow, error) {
+	return patterns.ViewOf("emails", patterns.Shape{Version: version}, func(h *hire) ([]patterns.DerivedRow, error) {
 		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: h.Dept, Row: "mail_" + key(h.Email)}, patterns.CopySpec{})}, nil
 	})
 }
@@ -164,7 +164,7 @@ func TestAPropertyIsFreeIfTheEntityHasOnlyACounterInTheRow(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx, client := t.Context(), b.Table(t)
 		merge := func(name string, spec func(h *hire) (patterns.MergeSpec, bool)) patterns.View[hire] {
-			return patterns.NewView(name, patterns.Shape{Kind: patterns.Merges, Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
+			return patterns.ViewOf(name, patterns.Shape{Kind: patterns.Merges, Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
 				s, ok := spec(h)
 				if !ok {
 					return nil, nil

@@ -32,7 +32,7 @@ func ken(email string) *member { return &member{"Sales", "456", email, 23} }
 // the worker.
 func (s *fixture) newStore(t testing.TB, client *aztables.Client, name string) *patterns.Store[member] {
 	t.Helper()
-	byEmail := patterns.NewView("byEmail", patterns.Shape{Kind: patterns.Copies, Remote: true}, func(m *member) ([]patterns.DerivedRow, error) {
+	byEmail := patterns.ViewOf("byEmail", patterns.Shape{Kind: patterns.Copies, Remote: true}, func(m *member) ([]patterns.DerivedRow, error) {
 		key := keys.Key{Partition: "email", Row: m.Email}
 		return []patterns.DerivedRow{patterns.CopyRow(key, patterns.CopySpec{Unique: true})}, nil
 	})

@@ -20,7 +20,7 @@ func TestMessagesOfARefusedStoreAreKept(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		index := b.Table(t)
 		newStore := func(s *fixture, primaries *aztables.Client) *patterns.Store[member] {
-			byEmail := patterns.NewView("byEmail", patterns.Shape{Target: patterns.TableTarget("index", index)}, func(m *member) ([]patterns.DerivedRow, error) {
+			byEmail := patterns.ViewOf("byEmail", patterns.Shape{Target: patterns.TableTarget("index", index)}, func(m *member) ([]patterns.DerivedRow, error) {
 				return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "email", Row: m.Email}, patterns.CopySpec{Unique: true})}, nil
 			})
 			store := harness.NewStore(t, primaries, &patterns.StoreOptions[member]{Views: []patterns.View[member]{byEmail}, Outbox: newOutbox(t, s.queue, "")})

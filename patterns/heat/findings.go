@@ -108,7 +108,7 @@ var rules = []struct {
 	{PrependOnly, "t", true, func(t *tally) Finding { return t.ordered(t.Descending, t.FirstChanged, "first") }, oneServer, spreadKeys},
 	{HotRow, "t", true, (*tally).hotRow,
 		"One server holds the row, and concurrent changes of one row conflict on its ETag.",
-		"Keep the row in a cache if it is read; count in several rows and add them up (MergeSpec.Add of patterns.NewView, patterns/dataseries) if it is written."},
+		"Keep the row in a cache if it is read; count in several rows and add them up (MergeSpec.Add of patterns.ViewOf, patterns/dataseries) if it is written."},
 	{HotPartition, "t", true, (*tally).hotPartition,
 		"One server holds a partition; beyond its target the service answers 503, and the SDK waits and repeats.",
 		"Divide the partition with keys.Spread (examples/hotpartition), or choose a partition key with more values."},

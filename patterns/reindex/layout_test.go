@@ -26,7 +26,7 @@ func layouts(t testing.TB) []patterns.View[person] {
 	city := func(p *person) (string, bool) { return p.City, true }
 	list := indexentity.Intra("list", city, &indexentity.Options[person]{Separator: ",", Plain: true})
 	merge := func(view string, rows func(*person) patterns.DerivedRow) patterns.View[person] {
-		return patterns.NewView(view, patterns.Shape{Kind: patterns.Merges}, func(p *person) ([]patterns.DerivedRow, error) {
+		return patterns.ViewOf(view, patterns.Shape{Kind: patterns.Merges}, func(p *person) ([]patterns.DerivedRow, error) {
 			return []patterns.DerivedRow{rows(p)}, nil
 		})
 	}

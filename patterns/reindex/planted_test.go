@@ -54,7 +54,7 @@ func newMarket(t testing.TB, b *harness.Backend, n int) *market {
 		}
 		return keys.Key{Partition: partition, Row: "id_" + c.ID}, strings.HasPrefix(at.Row, "customer_") || at.Partition == "note"
 	}
-	remote := patterns.NewView("note", patterns.Shape{Target: patterns.TableTarget("other", m.other), Plain: true,
+	remote := patterns.ViewOf("note", patterns.Shape{Target: patterns.TableTarget("other", m.other), Plain: true,
 		Owner: func(at keys.Key, row func() map[string]any) (keys.Key, bool) {
 			id, _ := row()["ID"].(string)
 			return ownerOf(&order{ID: id}, at)

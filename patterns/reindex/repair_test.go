@@ -220,7 +220,7 @@ func TestBackfillRefusesAnotherDefinitionOfTheViewBeforeItChangesAnything(t *tes
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		w := newWorld(t, b)
 		w.fill(t, 3, false)
-		old := patterns.NewView("email", patterns.Shape{Kind: patterns.Copies, Version: "old"}, func(*person) ([]patterns.DerivedRow, error) { return nil, nil })
+		old := patterns.ViewOf("email", patterns.Shape{Kind: patterns.Copies, Version: "old"}, func(*person) ([]patterns.DerivedRow, error) { return nil, nil })
 		assert.Must(reindex.Backfill(t.Context(), w.open(t, old), "email", nil))(t)
 		before := w.rows(t, w.people)
 		w.requests()

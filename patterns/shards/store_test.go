@@ -15,7 +15,7 @@ import (
 
 // byA is a view with a unique copy of each doc at its A.
 func byA(partition func(*doc) string) patterns.View[doc] {
-	return patterns.NewView("byA", patterns.Shape{}, func(d *doc) ([]patterns.DerivedRow, error) {
+	return patterns.ViewOf("byA", patterns.Shape{}, func(d *doc) ([]patterns.DerivedRow, error) {
 		return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: partition(d), Row: "a_" + d.A}, patterns.CopySpec{})}, nil
 	})
 }
@@ -67,7 +67,7 @@ func TestAViewOutsideThePartitionIsRefused(t *testing.T) {
 		_, table := create(t, list, o)
 		_, err := shards.NewStore(table, &patterns.StoreOptions[doc]{Outbox: &harness.OutboxQueue{}})
 		assert.WantError(t, err, shards.ErrRemoteRows)
-		remote := patterns.NewView("remote", patterns.Shape{Remote: true}, func(*doc) ([]patterns.DerivedRow, error) { return nil, nil })
+		remote := patterns.ViewOf("remote", patterns.Shape{Remote: true}, func(*doc) ([]patterns.DerivedRow, error) { return nil, nil })
 		_, err = shards.NewStore(table, &patterns.StoreOptions[doc]{Views: []patterns.View[doc]{remote}})
 		assert.WantError(t, err, patterns.ErrBadView)
 		// A view that does not declare it fails before it changes anything.

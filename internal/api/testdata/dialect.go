@@ -21,6 +21,7 @@ type Options struct {
 	Parallel int
 	Tries    int
 	Key      func(*T) (keys.Key, error)
+	Progress func(patterns.Progress)
 }
 
 func New(client *aztables.Client, name string, opts *Options) (*Table, error) { return nil, nil }
