@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
-	"github.com/azpatterns/azpatterns/query"
 )
 
 // A unique view may be added to a table in which several primaries imply the same row. One of them
@@ -101,38 +102,28 @@ func (s *Store) checkRowShared(ctx context.Context, t *transaction, d *view.Diff
 	if !ok {
 		return view.BadView(v.Name, "its target is no table")
 	}
-	f := query.And(query.PartitionKey.Eq(shared.Partition), query.RowKey.Within(shared.Rows))
-	for e, err := range fetch.Properties(ctx, table.Client, f, nil) {
-		if err != nil {
+	return txn.ReadRange(ctx, table.Client, shared.Partition, shared.Rows, "", func(key keys.Key, row edm.Properties) error {
+		primary, ok, err := v.PrimaryOf(key, row)
+		if err != nil || !ok || primary == d.Primary {
 			return err
 		}
-		primary, ok, err := v.PrimaryOf(e.Key, e.Properties)
-		if err != nil {
-			return err
+		holds, err := s.holdsUnlisted(ctx, t, d, primary)
+		if err == nil && holds {
+			err = &types.DuplicateError{View: d.View.Name, Key: d.Key}
 		}
-		if !ok || primary == d.Primary {
-			continue
-		}
-		if op := t.of(primary); op != nil {
-			if !op.views.Listing().Has(d.View.Name) && hold(op.rows, d.View, d.Key) {
-				return &types.DuplicateError{View: d.View.Name, Key: d.Key}
-			}
-			continue
-		}
-		r, err := s.find(ctx, primary)
-		if err != nil {
-			return err
-		}
-		if r == nil || view.ListingOf(r.Origin).Has(d.View.Name) {
-			continue
-		}
-		implied, err := s.implied(r)
-		if err != nil {
-			return err
-		}
-		if hold(implied, d.View, d.Key) {
-			return &types.DuplicateError{View: d.View.Name, Key: d.Key}
-		}
+		return err
+	})
+}
+
+// holdsUnlisted reports whether a primary that does not list the view of d implies the row of d.
+func (s *Store) holdsUnlisted(ctx context.Context, t *transaction, d *view.Diff, primary keys.Key) (bool, error) {
+	if op := t.of(primary); op != nil {
+		return !op.views.Listing().Has(d.View.Name) && hold(op.rows, d.View, d.Key), nil
 	}
-	return nil
+	r, err := s.find(ctx, primary)
+	if err != nil || r == nil || view.ListingOf(r.Origin).Has(d.View.Name) {
+		return false, err
+	}
+	implied, err := s.implied(r)
+	return err == nil && hold(implied, d.View, d.Key), err
 }

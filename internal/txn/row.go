@@ -34,12 +34,14 @@ func ReadRow(ctx context.Context, c *wire.Client, key keys.Key) (Row, error) {
 	return r, err
 }
 
-// ReadPrefix calls yield with a property of each row of a partition whose row key has the
-// prefix, nil if the row does not have the property. It makes one request for each page,
-// that is, for up to 1000 rows.
-func ReadPrefix(ctx context.Context, c *wire.Client, partition, prefix, property string, yield func(row string, value any) error) error {
-	rows := keys.Prefix(prefix)
-	q := wire.Query{Filter: wire.RangeFilter(partition, rows.From, rows.To), Select: "PartitionKey,RowKey,Timestamp," + property}
+// ReadRange calls yield with the properties of each row of a range in a partition, without the keys and
+// the Timestamp: with the named one, or with all if name is "". It makes one request for each page, that
+// is, for up to 1000 rows.
+func ReadRange(ctx context.Context, c *wire.Client, partition string, rows keys.Range, name string, yield func(keys.Key, edm.Properties) error) error {
+	q := wire.Query{Filter: wire.RangeFilter(partition, rows.From, rows.To)}
+	if name != "" {
+		q.Select = "PartitionKey,RowKey,Timestamp," + name
+	}
 	type read struct {
 		properties map[string]any
 		meta       edm.Meta
@@ -55,7 +57,11 @@ func ReadPrefix(ctx context.Context, c *wire.Client, partition, prefix, property
 			})
 		})
 		for i := 0; err == nil && i < len(page); i++ {
-			err = yield(page[i].meta.RowKey, page[i].properties[property])
+			r := page[i]
+			for _, system := range []string{"PartitionKey", "RowKey", "Timestamp"} {
+				delete(r.properties, system)
+			}
+			err = yield(keys.Key{Partition: r.meta.PartitionKey, Row: r.meta.RowKey}, r.properties)
 		}
 		if err != nil || next == (wire.Position{}) {
 			return err

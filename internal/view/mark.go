@@ -206,11 +206,11 @@ func (t *Table) sumOthers(ctx context.Context, c *Claim, found *Found) error {
 	own := c.MarkKey()
 	sums := map[string]int64{}
 	found.others = sums
-	return txn.ReadPrefix(ctx, t.Client, own.Partition, c.markRowPrefix(), propParts, func(row string, parts any) error {
-		if row == own.Row {
+	return txn.ReadRange(ctx, t.Client, own.Partition, keys.Prefix(c.markRowPrefix()), propParts, func(mark keys.Key, row edm.Properties) error {
+		if mark.Row == own.Row {
 			return nil
 		}
-		text, _ := parts.(string)
+		text, _ := row[propParts].(string)
 		numbers, err := parseParts(text)
 		for name, n := range numbers {
 			sums[name] += n

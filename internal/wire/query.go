@@ -36,9 +36,14 @@ func RowFilter(pk, rk string) string {
 	return "PartitionKey eq " + literal(pk) + " and RowKey eq " + literal(rk)
 }
 
-// RangeFilter returns the filter for the rows of a partition with the row keys of [from, to).
+// RangeFilter returns the filter for the rows of a partition with the row keys of [from, to); "" is no
+// bound.
 func RangeFilter(pk, from, to string) string {
-	return "PartitionKey eq " + literal(pk) + " and RowKey ge " + literal(from) + " and RowKey lt " + literal(to)
+	f := "PartitionKey eq " + literal(pk) + " and RowKey ge " + literal(from)
+	if to != "" {
+		f += " and RowKey lt " + literal(to)
+	}
+	return f
 }
 
 // literal returns s as a string literal of a filter.
