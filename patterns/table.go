@@ -110,41 +110,54 @@ const (
 // T that cannot be stored. The memory for a reply is limited only if client was built with
 // [Accelerate] or [LimitReplies].
 func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T], error) {
-	if client == nil {
-		return nil, fmt.Errorf("new table: client: %w", ErrNil)
-	}
 	var o TableOptions[T]
 	if opts != nil {
 		o = *opts
 	}
-	o.Keyless = o.Keyless || o.Key == nil && reflect.TypeFor[T]() == reflect.TypeFor[Row]()
-	codec, err := edm.CodecFor(reflect.TypeFor[T]())
+	var key func(any) (keys.Key, error)
+	if o.Key != nil {
+		key = func(v any) (keys.Key, error) { return o.Key(v.(*T)) }
+	}
+	c, err := newTable(client, reflect.TypeFor[T](), TableOptions[any]{
+		Keyless: o.Keyless, StampWrites: o.StampWrites, KeepJSON: o.KeepJSON, Tries: o.Tries, Tracing: o.Tracing,
+	}, key)
 	if err != nil {
 		return nil, fmt.Errorf("new table: %w", err)
 	}
+	return &Table[T]{rows: c.rows, txn: c.txn, keyless: c.keyless, keyFunc: c.keyFunc, tries: c.tries}, nil
+}
+
+// newTable returns the parts of a Table of t, without a type parameter. key is [TableOptions.Key].
+func newTable(client *aztables.Client, t reflect.Type, o TableOptions[any], key func(any) (keys.Key, error)) (*Table[any], error) {
+	if client == nil {
+		return nil, fmt.Errorf("client: %w", ErrNil)
+	}
+	codec, err := edm.CodecFor(t)
+	if err != nil {
+		return nil, err
+	}
+	if err := azerr.Default(&o.Tries, defaultTries, "Tries"); err != nil {
+		return nil, err
+	}
 	c := wire.NewClient(client)
 	c.Tracer = o.Tracing.NewTracer("azpatterns/patterns", "")
-	t := &Table[T]{
-		keyless: o.Keyless,
+	table := &Table[any]{
+		rows:    records.New(fetch.NewSource(c, codec), codec, t),
+		txn:     &txn.Table{Client: c, Codec: codec, Zero: func() any { return reflect.New(t).Interface() }, Stamped: o.StampWrites, Origins: new(txn.Origins)},
+		keyless: o.Keyless || key == nil && t == reflect.TypeFor[Row](),
 		tries:   o.Tries,
-		txn:     &txn.Table{Client: c, Codec: codec, Zero: func() any { return new(T) }, Stamped: o.StampWrites, Origins: new(txn.Origins)},
 	}
-	t.rows = records.New(fetch.NewSource(c, codec), codec, reflect.TypeFor[T]())
-	t.rows.Stamped, t.rows.Sent = o.StampWrites, o.KeepJSON
-	if err := azerr.Default(&t.tries, defaultTries, "Tries"); err != nil {
-		return nil, fmt.Errorf("new table: %w", err)
-	}
+	table.rows.Stamped, table.rows.Sent = o.StampWrites, o.KeepJSON
 	switch {
-	case o.Keyless:
-	case o.Key != nil:
-		t.keyFunc = true
-		t.txn.Key = func(v any) (keys.Key, error) { return o.Key(v.(*T)) }
+	case table.keyless:
+	case key != nil:
+		table.keyFunc, table.txn.Key = true, key
 	case !codec.HasKeys():
-		return nil, fmt.Errorf("new table: %v has no fields PartitionKey and RowKey, and TableOptions.Key is not set: %w", reflect.TypeFor[T](), ErrBadKey)
+		return nil, fmt.Errorf("%v has no fields PartitionKey and RowKey, and TableOptions.Key is not set: %w", t, ErrBadKey)
 	default:
-		t.txn.Key = t.txn.KeyFields
+		table.txn.Key = table.txn.KeyFields
 	}
-	return t, nil
+	return table, nil
 }
 
 // Within returns t restricted to one partition: a write of a row of another one, also by a Batch
