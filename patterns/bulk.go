@@ -20,13 +20,10 @@ type BulkOptions struct {
 
 	// Progress, if set, is called with the counts so far after each request. Calls do not
 	// overlap.
-	Progress func(BulkProgress)
+	Progress func(Progress)
 }
 
 type (
-	// BulkProgress counts operations and requests so far.
-	BulkProgress = types.BulkProgress
-
 	// BulkReport is the result of [Table.Bulk], whose operations O are of type [Op], or of
 	// [Store.Bulk], whose operations are of type [StoreOp]. Its size grows with the number of
 	// failures, not with the number of operations.
@@ -48,6 +45,9 @@ type (
 // client with [Accelerate] needs no such requests. While it is not known yet whether the client
 // has it, one read finds out.
 //
+// The report's Found are operations taken from the input, Done those that were applied, Failed those that
+// were not, or whose outcome is unknown, and Requests the transactions and single operations sent, repeated ones included.
+//
 // Bulk as a whole is not atomic. If a transaction fails because of one operation, that
 // one is reported and the others are sent again without it, so every operation succeeds
 // or fails by itself. The error is nil if all were applied; otherwise it matches the
@@ -64,8 +64,8 @@ func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOpti
 	ctx, span := t.txn.Client.Begin(ctx, "table.", "bulk")
 	defer span.End()
 	var report BulkReport[Op[T]]
-	b := txn.NewBulk(t.txn, parallel, func(p BulkProgress) {
-		if report.BulkProgress = p; progress != nil {
+	b := txn.NewBulk(t.txn, parallel, func(p Progress) {
+		if report.Progress = p; progress != nil {
 			progress(p)
 		}
 	}, func(index int, key keys.Key, op *txn.Op, err error) {
@@ -86,7 +86,7 @@ func (t *Table[T]) Bulk(ctx context.Context, ops iter.Seq[Op[T]], opts *BulkOpti
 }
 
 // values returns the options with their defaults; progress may be nil.
-func (o *BulkOptions) values() (parallel int, progress func(BulkProgress), err error) {
+func (o *BulkOptions) values() (parallel int, progress func(Progress), err error) {
 	if o == nil {
 		return defaultParallel, nil, nil
 	}
@@ -98,7 +98,7 @@ func (o *BulkOptions) values() (parallel int, progress func(BulkProgress), err e
 // bulkError returns the error of a Bulk; ended is why it stopped taking operations.
 func bulkError[O any](r *BulkReport[O], ended error) error {
 	if n := len(r.Failures); n > 0 {
-		return fmt.Errorf("bulk: %d of %d operations not applied, one of them: %w", n, r.Taken, r.Failures[0].Err)
+		return fmt.Errorf("bulk: %d of %d operations not applied, one of them: %w", n, r.Found, r.Failures[0].Err)
 	}
 	return ended
 }

@@ -173,7 +173,7 @@ func ExampleTable_Bulk() {
 	}
 	ops = append(ops, patterns.InsertOp(&Employee{Department: "a/b", ID: "1"})) // an illegal key
 	report, err := table.Bulk(ctx, slices.Values(ops), nil)
-	fmt.Println(report.Applied, "applied in", report.Requests, "requests")
+	fmt.Println(report.Done, "applied in", report.Requests, "requests")
 	for _, f := range report.Failures {
 		fmt.Println("operation", f.Index, "bad key:", errors.Is(f.Err, patterns.ErrBadKey))
 	}

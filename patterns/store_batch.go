@@ -179,7 +179,7 @@ func (b *storeBatch) commit(ctx context.Context) ([]txn.Record, error) {
 // When ctx ends, Bulk stops taking operations and reports those that it took but did not
 // carry out.
 //
-// [BulkProgress.Requests] counts transactions of entities only: not the reads before them, nor
+// Requests of the report counts transactions of entities only: not the reads before them, nor
 // the requests for rows outside the partition, which are those of [Store.Explain].
 func (s *Store[T]) Bulk(ctx context.Context, ops iter.Seq[StoreOp[T]], opts *BulkOptions) (BulkReport[StoreOp[T]], error) {
 	if ops == nil {
@@ -192,8 +192,8 @@ func (s *Store[T]) Bulk(ctx context.Context, ops iter.Seq[StoreOp[T]], opts *Bul
 	var report BulkReport[StoreOp[T]]
 	ctx, span := s.engine.Begin(ctx, "bulk")
 	defer span.End()
-	b := outbox.NewBulk(s.engine, parallel, func(p BulkProgress) {
-		if report.BulkProgress = p; progress != nil {
+	b := outbox.NewBulk(s.engine, parallel, func(p Progress) {
+		if report.Progress = p; progress != nil {
 			progress(p)
 		}
 	}, func(index int, key keys.Key, source any, err error) {

@@ -36,7 +36,7 @@ func TestATableWithinAPartitionWritesNoOther(t *testing.T) {
 		}
 		b.WantRequestCount(t, 0)
 		report, err := table.Bulk(ctx, slices.Values([]patterns.Op[counter]{patterns.InsertOp(&row), patterns.InsertOp(&wrong)}), nil)
-		if !errors.Is(err, patterns.ErrMixedPartitions) || report.Applied != 1 || len(report.Failures) != 1 || report.Failures[0].Index != 1 {
+		if !errors.Is(err, patterns.ErrMixedPartitions) || report.Done != 1 || len(report.Failures) != 1 || report.Failures[0].Index != 1 {
 			t.Errorf("the report is %+v, %v", report, err)
 		}
 		b.WantRequests(t, map[string]int{"Table.Batch": 1})
@@ -72,7 +72,7 @@ func TestAStoreWithinAPartitionWritesNoOther(t *testing.T) {
 		}
 		b.WantRequestCount(t, 0)
 		report, err := store.Bulk(ctx, slices.Values([]patterns.StoreOp[counter]{patterns.InsertEntity(&row), patterns.InsertEntity(&wrong)}), nil)
-		if !errors.Is(err, patterns.ErrMixedPartitions) || report.Applied != 1 || len(report.Failures) != 1 || report.Failures[0].Index != 1 {
+		if !errors.Is(err, patterns.ErrMixedPartitions) || report.Done != 1 || len(report.Failures) != 1 || report.Failures[0].Index != 1 {
 			t.Errorf("the report is %+v, %v", report, err)
 		}
 		assert.Must(store.Update(ctx, tally, addOne))(t)

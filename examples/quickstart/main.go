@@ -201,8 +201,8 @@ func (d *demo) storeEmployees(ctx context.Context) (string, error) {
 				return
 			}
 		}
-	}, &patterns.BulkOptions{Progress: func(p patterns.BulkProgress) { d.progress.at("employees", p.Applied) }})
-	return fmt.Sprintf("stored %d employee%s, one transaction per department", report.Applied, plural(report.Applied)), err
+	}, &patterns.BulkOptions{Progress: func(p patterns.Progress) { d.progress.at("employees", p.Done) }})
+	return fmt.Sprintf("stored %d employee%s, one transaction per department", report.Done, plural(report.Done)), err
 }
 
 // first returns the key of the first employee.

@@ -29,9 +29,7 @@ var exempt = map[string]string{
 var pending = []string{
 	"cursor: patterns.DeleteOptions.Cursor",
 	"cursor: patterns/reindex.Options.Cursor",
-	"field: patterns.BulkOptions.Progress",
 	"field: patterns.DeleteOptions.Progress",
-	"field: patterns/highvolumedelete.DropOptions.Progress",
 	"field: patterns/reindex.Options.Progress",
 	"field: patterns/shards.MoveOptions.Progress",
 }

@@ -207,6 +207,6 @@ func (c *caller) output(name string, result any) {
 // printed are the results that programs print: they have no keys and values.
 var printed = map[string]bool{
 	"eventual.Event": true, "heat.Snapshot": true, "highvolumedelete.DropReport": true,
-	"highvolumedelete.DeleteProgress": true, "patterns.Progress": true, "patterns.BulkProgress": true, "patterns.Explanation": true,
+	"patterns.Progress": true, "patterns.Explanation": true,
 	"patterns.ViewState": true, "[]patterns.ViewState": true, "patterns.SweepReport": true,
 }

@@ -120,7 +120,7 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 	add(all, items(e)...)
 	add(all, patterns.Replace, patterns.Merge, 9)
 	add(all, etag, badETag, azcore.ETagAny, "")
-	add(all, nil, &patterns.BulkOptions{Progress: func(p patterns.BulkProgress) { e.take(p) }})
+	add(all, nil, &patterns.BulkOptions{Progress: func(p patterns.Progress) { e.take(p) }})
 	add(all, nil, &patterns.SweepOptions{Progress: func(p patterns.Progress) { e.take(p) }}, &patterns.SweepOptions{OlderThan: 1, Partitions: []string{bird}}, &patterns.SweepOptions{Cursor: bird})
 	add(all, patterns.OutboxMessage{Partition: bird, ID: bird}, patterns.OutboxMessage{Partition: badKey.Row, ID: bird}, patterns.OutboxMessage{Partition: bird, ID: "x"},
 		patterns.OutboxMessage{Partition: bird, ID: bird, Row: repeated(1 << 16)},

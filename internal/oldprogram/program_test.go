@@ -86,7 +86,7 @@ func (e *rawEditor) change(ctx context.Context, way string, key keys.Key, proper
 		b.Add(e.table, op)
 		_, err = b.Commit(ctx)
 	case "Bulk, Replace", "Bulk, Merge":
-		b := txn.NewBulk(e.table, 1, func(types.BulkProgress) {}, func(_ int, _ keys.Key, _ *txn.Op, failure error) { err = failure })
+		b := txn.NewBulk(e.table, 1, func(types.Progress) {}, func(_ int, _ keys.Key, _ *txn.Op, failure error) { err = failure })
 		b.Add(ctx, op)
 		b.Flush(ctx)
 	default:

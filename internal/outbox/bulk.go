@@ -24,7 +24,7 @@ const maxQueued = 512 * wire.MaxBatchOps
 // methods must not be called concurrently.
 type Bulk struct {
 	store    *Store
-	progress func(types.BulkProgress)
+	progress func(types.Progress)
 	failed   func(index int, key keys.Key, source any, err error)
 	slots    chan struct{} // one token for each queue that is worked off
 	working  sync.WaitGroup
@@ -34,7 +34,7 @@ type Bulk struct {
 	queues  map[string]*bulkQueue
 	pruneAt int // how many queues there may be before idle ones are removed
 	queued  int
-	counts  types.BulkProgress
+	counts  types.Progress
 	fit     int // how many operations are likely to fit into a transaction
 }
 
@@ -55,7 +55,7 @@ type bulkQueue struct {
 // NewBulk returns a Bulk that carries out operations of at most parallel partitions at a
 // time. It calls progress after each transaction, and failed for each operation that was not
 // applied or whose outcome is unknown. Calls do not overlap.
-func NewBulk(s *Store, parallel int, progress func(types.BulkProgress), failed func(index int, key keys.Key, source any, err error)) *Bulk {
+func NewBulk(s *Store, parallel int, progress func(types.Progress), failed func(index int, key keys.Key, source any, err error)) *Bulk {
 	b := &Bulk{
 		store: s, progress: progress, failed: failed, slots: make(chan struct{}, parallel),
 		queues: map[string]*bulkQueue{}, pruneAt: 2 * wire.MaxBatchOps, fit: wire.MaxBatchOps,
@@ -70,8 +70,8 @@ func NewBulk(s *Store, parallel int, progress func(types.BulkProgress), failed f
 func (b *Bulk) Add(ctx context.Context, in *Intent, source any, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	op := bulkOp{b.counts.Taken, in, source}
-	b.counts.Taken++
+	op := bulkOp{b.counts.Found, in, source}
+	b.counts.Found++
 	if err != nil {
 		b.fail([]bulkOp{op}, err)
 		b.progress(b.counts)
@@ -191,7 +191,7 @@ func (b *Bulk) carryOut(ctx context.Context, ops []bulkOp) (rest []bulkOp) {
 	n := len(ops)
 	if err == nil {
 		b.record(t.sent, func() {
-			b.counts.Applied += n
+			b.counts.Done += n
 			b.fit = t.fit(n, b.fit)
 		})
 		return nil

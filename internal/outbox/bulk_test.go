@@ -41,7 +41,7 @@ func TestBulkFillsTransactionsWithEntitiesAndTheirRows(t *testing.T) {
 			s := assert.Must(newHires(client, patterns.StoreOptions[hire]{Views: c.views}))(t)
 			b.ResetRequests()
 			report := assert.Must(s.Bulk(ctx, slices.Values(inserts(people(250))), nil))(t)
-			if report.Applied != 250 || report.Taken != 250 || report.Failed != 0 || report.Requests != c.requests["Table.Batch"] {
+			if report.Done != 250 || report.Found != 250 || report.Failed != 0 || report.Requests != c.requests["Table.Batch"] {
 				t.Errorf("%v: report %+v", c.names, report)
 			}
 			b.WantRequests(t, c.requests)
@@ -64,7 +64,7 @@ func TestBulkKeepsEveryViewUpToDate(t *testing.T) {
 		ops = append(ops, patterns.UpdateEntity(hires[2].key(), func(h *hire) error { h.Badge, h.Last = "b1", "Smith"; return nil }))
 		ops = append(ops, patterns.PutEntity(&hire{Dept: "Sales", ID: "4", Name: "Zoe", Head: true}))
 		report := assert.Must(s.Bulk(ctx, slices.Values(ops), nil))(t)
-		assert.Equal(t, report.Applied, len(ops))
+		assert.Equal(t, report.Done, len(ops))
 		assert.Equal(t, s.queue.Len(), 0)
 		assert.NoError(t, verify(ctx, s.client, s.other, everyView, nil))
 	})
@@ -100,7 +100,7 @@ func TestBulkReportsTheEntityThatFails(t *testing.T) {
 			ops = append(ops, c.op)
 		}
 		report, err := s.Bulk(ctx, slices.Values(ops), nil)
-		if err == nil || report.Applied != len(ops)-len(want) || report.Failed != len(want) || len(report.Failures) != len(want) {
+		if err == nil || report.Done != len(ops)-len(want) || report.Failed != len(want) || len(report.Failures) != len(want) {
 			t.Errorf("%v, report %+v", err, report)
 		}
 		for _, f := range report.Failures {
@@ -129,7 +129,7 @@ func TestBulkAppliesOperationsOnOneEntityInOrder(t *testing.T) {
 		}
 		report := assert.Must(s.Bulk(ctx, slices.Values(ops), &patterns.BulkOptions{Parallel: 3}))(t)
 		got := assert.Must(s.Get(ctx, h.key()))(t)
-		if got.Value.Email != "x4" || got.Value.Age != h.Age+1 || report.Applied != len(ops) || report.Requests != len(ops) {
+		if got.Value.Email != "x4" || got.Value.Age != h.Age+1 || report.Done != len(ops) || report.Requests != len(ops) {
 			t.Errorf("%+v after %+v", got.Value, report)
 		}
 		assert.NoError(t, verify(ctx, client, nil, viewsHere, nil))
@@ -152,7 +152,7 @@ func TestBulkStopsWhenItsContextEnds(t *testing.T) {
 				}
 			}
 		}, nil)
-		if !errors.Is(err, context.Canceled) || report.Taken != 4 || report.Failed != 4 || report.Applied != 0 {
+		if !errors.Is(err, context.Canceled) || report.Found != 4 || report.Failed != 4 || report.Done != 0 {
 			t.Errorf("%v, report %+v", err, report)
 		}
 		b.WantRequestCount(t, 0)

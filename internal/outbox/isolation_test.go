@@ -45,7 +45,7 @@ func TestABatchThatDeletesAnAbsentEntityIsRefused(t *testing.T) {
 		report, err := a.Bulk(r.ctx, slices.Values([]patterns.StoreOp[hire]{
 			patterns.DeleteEntity[hire](y.key()), patterns.InsertEntity(x), patterns.DeleteEntity[hire](x.key()),
 		}), nil)
-		if r.must(err); report.Applied != 3 {
+		if r.must(err); report.Done != 3 {
 			t.Errorf("bulk: %+v", report)
 		}
 	})

@@ -24,7 +24,7 @@ const (
 // transactions of different partitions concurrently, those of one partition in order.
 type Bulk struct {
 	table    *Table
-	progress func(types.BulkProgress)
+	progress func(types.Progress)
 	failed   func(index int, key keys.Key, op *Op, err error)
 	slots    chan struct{} // one token for each transaction in flight
 	running  sync.WaitGroup
@@ -35,7 +35,7 @@ type Bulk struct {
 	queuedBytes int
 
 	mu     sync.Mutex // guards counts, and serializes calls of progress and failed
-	counts types.BulkProgress
+	counts types.Progress
 }
 
 // queuedOp is an operation of the input that was neither applied nor reported yet.
@@ -61,7 +61,7 @@ func (q *partitionQueue) idle() bool { return len(q.ops) == 0 && len(q.busy) == 
 // NewBulk returns a Bulk that has at most parallel requests in flight. After each request
 // it calls progress, and failed for each operation that was not applied, or whose outcome is
 // unknown; calls do not overlap. index is that of the operation in the input, from 0.
-func NewBulk(t *Table, parallel int, progress func(types.BulkProgress), failed func(index int, key keys.Key, op *Op, err error)) *Bulk {
+func NewBulk(t *Table, parallel int, progress func(types.Progress), failed func(index int, key keys.Key, op *Op, err error)) *Bulk {
 	return &Bulk{
 		table: t, progress: progress, failed: failed, slots: make(chan struct{}, parallel),
 		queues: make(map[string]*partitionQueue), pruneAt: 2 * wire.MaxBatchOps,
@@ -73,8 +73,8 @@ func NewBulk(t *Table, parallel int, progress func(types.BulkProgress), failed f
 // reported.
 func (b *Bulk) Add(ctx context.Context, op *Op) {
 	b.mu.Lock()
-	o := queuedOp{b.counts.Taken, op}
-	b.counts.Taken++
+	o := queuedOp{b.counts.Found, op}
+	b.counts.Found++
 	b.mu.Unlock()
 
 	c, err := b.table.Prepare(op, nil)
@@ -165,7 +165,7 @@ func (b *Bulk) commit(ctx context.Context, batch *Batch, ops []queuedOp) {
 		}
 		_, err := batch.Commit(ctx)
 		if err == nil {
-			b.record(func() { b.counts.Applied += len(ops) }, true)
+			b.record(func() { b.counts.Done += len(ops) }, true)
 			return
 		}
 		f := new(types.BatchError) // err is of another type if nothing was sent
@@ -206,7 +206,7 @@ func (b *Bulk) send(ctx context.Context, c *Change, o queuedOp) {
 		if err != nil {
 			b.addFailure(o, c.Key(), err)
 		} else {
-			b.counts.Applied++
+			b.counts.Done++
 		}
 	}, !errors.Is(err, azerr.ErrNeedsAccelerate))
 }

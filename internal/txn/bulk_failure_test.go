@@ -48,7 +48,7 @@ func TestBulkAppliesTheOperationsThatDoNotFail(t *testing.T) {
 		} else {
 			want[102] = patterns.ErrNeedsAccelerate
 		}
-		if err == nil || report.Taken != 106 || report.Failed != len(want) || report.Applied != 106-len(want) || report.Requests != requests {
+		if err == nil || report.Found != 106 || report.Failed != len(want) || report.Done != 106-len(want) || report.Requests != requests {
 			t.Errorf("%+v, %v", report, err)
 		}
 		b.WantRequestCount(t, requests)
@@ -92,7 +92,7 @@ func TestBulkDividesTransactionsThatTheServiceFindsTooLarge(t *testing.T) {
 		}
 		report, err := table.Bulk(t.Context(), slices.Values(ops), nil)
 		assert.NoError(t, err)
-		assert.Equal(t, report.Applied, n)
+		assert.Equal(t, report.Done, n)
 		b.WantRequestCount(t, report.Requests)
 		assert.Equal(t, harness.Get(t, table, harness.NewPerson("89").Key()).Value.Note, strings.Repeat("<", 30_000), "the text has changed")
 	})
@@ -111,13 +111,13 @@ func TestBulkReportsUnsentOperationsIfItsContextEnds(t *testing.T) {
 			}
 			t.Error("Bulk read the whole input")
 		}
-		report, err := table.Bulk(ctx, ops, &patterns.BulkOptions{Parallel: 2, Progress: func(p patterns.BulkProgress) {
+		report, err := table.Bulk(ctx, ops, &patterns.BulkOptions{Parallel: 2, Progress: func(p patterns.Progress) {
 			if p.Requests == 5 {
 				cancel()
 			}
 		}})
 		assert.WantError(t, err, context.Canceled)
-		assert.Equal(t, report.Applied+report.Failed, report.Taken)
+		assert.Equal(t, report.Done+report.Failed, report.Found)
 		assert.Equal(t, report.Failed, len(report.Failures))
 		unknown := 0
 		for _, f := range report.Failures {
@@ -129,12 +129,12 @@ func TestBulkReportsUnsentOperationsIfItsContextEnds(t *testing.T) {
 		for _, n := range rowsOf(t, table) {
 			there += n
 		}
-		if there < report.Applied || there > report.Applied+unknown {
-			t.Errorf("%d applied and %d unknown are reported, %d rows are stored", report.Applied, unknown, there)
+		if there < report.Done || there > report.Done+unknown {
+			t.Errorf("%d applied and %d unknown are reported, %d rows are stored", report.Done, unknown, there)
 		}
 		report, err = table.Bulk(ctx, inserts(10, "p"), nil)
 		assert.WantError(t, err, context.Canceled)
-		assert.Equal(t, report.Taken, 0)
+		assert.Equal(t, report.Found, 0)
 		assert.Equal(t, report.Requests, 0)
 		b.ResetRequests()
 		table.Bulk(ctx, inserts(0, "p"), nil)
@@ -151,7 +151,7 @@ func TestBulkReportsCorrectlyUnderRandomFaults(t *testing.T) { // not parallel, 
 			b.Fault(storagetest.On("Table.Batch").Probability(0.2).LoseReply(), storagetest.On("Table.Batch").Probability(0.2).LoseRequest(),
 				storagetest.On("Table.Batch").Probability(0.3).Status(http.StatusServiceUnavailable, "ServerBusy"))
 			var running, most atomic.Int64
-			report, err := table.Bulk(t.Context(), inserts(5000, "a", "b", "c", "d", "e", "f"), &patterns.BulkOptions{Parallel: 4, Progress: func(patterns.BulkProgress) {
+			report, err := table.Bulk(t.Context(), inserts(5000, "a", "b", "c", "d", "e", "f"), &patterns.BulkOptions{Parallel: 4, Progress: func(patterns.Progress) {
 				most.Store(max(most.Load(), running.Add(1)))
 				runtime.Gosched()
 				running.Add(-1)

@@ -36,7 +36,7 @@ func TestBulkWritesEveryRowThatCanBeWrittenAlone(t *testing.T) {
 		if b.Accelerated {
 			want = want[:1]
 		}
-		assert.Equal(t, report.Applied, len(ops))
+		assert.Equal(t, report.Done, len(ops))
 		assert.Equal(t, report.Requests, len(want))
 		b.WantOps(t, want...)
 		for i, row := range []string{"a", "b", "O'Brien", "c", "d", "O'Neill", "it's", "e", "d'Or"} {
@@ -71,7 +71,7 @@ func TestBulkReportsAFailureOfARowThatIsSentAlone(t *testing.T) {
 		ops = slices.Insert(ops, 1, patterns.DeleteOp[counter](keys.Key{Partition: "p", Row: "no row's"}, ""))
 		report, err := table.Bulk(t.Context(), slices.Values(ops), nil)
 		assert.WantError(t, err, patterns.ErrNotFound)
-		if report.Applied != 2 || len(report.Failures) != 1 || report.Failures[0].Index != 1 {
+		if report.Done != 2 || len(report.Failures) != 1 || report.Failures[0].Index != 1 {
 			t.Errorf("%+v", report)
 		}
 	})
@@ -83,7 +83,7 @@ func TestBulkFindsOutWhatBecameOfARowThatWasSentAlone(t *testing.T) {
 		b.Fault(storagetest.On("Table.[BU]*").Nth(1).LoseReply())
 		report, err := table.Bulk(t.Context(), slices.Values(upserts("it's")), nil)
 		assert.NoError(t, err)
-		assert.Equal(t, report.Applied, 1)
+		assert.Equal(t, report.Done, 1)
 	})
 }
 
@@ -94,14 +94,14 @@ func TestBulkSendsNoOperationAloneAfterItsContextEnded(t *testing.T) {
 		b.ResetRequests()
 		ctx, cancel := context.WithCancel(t.Context())
 		report, err := table.Bulk(ctx, slices.Values(upserts("'1", "'2", "'3")), &patterns.BulkOptions{
-			Progress: func(patterns.BulkProgress) { cancel() },
+			Progress: func(patterns.Progress) { cancel() },
 		})
 		if b.Accelerated {
 			assert.NoError(t, err)
 			return
 		}
 		assert.WantError(t, err, context.Canceled)
-		assert.Equal(t, report.Applied, 1)
+		assert.Equal(t, report.Done, 1)
 		assert.Equal(t, report.Failed, 2)
 		b.WantRequestCount(t, 1)
 	})

@@ -54,17 +54,17 @@ func TestBulkPacksFullTransactions(t *testing.T) {
 				want[names[i%len(names)]]++
 			}
 			b.ResetRequests()
-			var last patterns.BulkProgress
-			report, err := table.Bulk(t.Context(), inserts(c.n, names...), &patterns.BulkOptions{Progress: func(p patterns.BulkProgress) {
-				if p.Taken < last.Taken || p.Applied < last.Applied || p.Requests < last.Requests || p.Applied+p.Failed > p.Taken {
+			var last patterns.Progress
+			report, err := table.Bulk(t.Context(), inserts(c.n, names...), &patterns.BulkOptions{Progress: func(p patterns.Progress) {
+				if p.Found < last.Found || p.Done < last.Done || p.Requests < last.Requests || p.Done+p.Failed > p.Found {
 					t.Errorf("progress went from %+v to %+v", last, p)
 				}
 				last = p
 			}})
-			if err != nil || report.Taken != c.n || report.Applied != c.n || report.Failed != 0 || report.Requests != c.requests {
+			if err != nil || report.Found != c.n || report.Done != c.n || report.Failed != 0 || report.Requests != c.requests {
 				t.Errorf("%+v: got %+v, %v", c, report, err)
 			}
-			assert.Equal(t, report.BulkProgress, last, c, "the last progress is", "the report")
+			assert.Equal(t, report.Progress, last, c, "the last progress is", "the report")
 			b.WantRequestCount(t, c.requests)
 			assert.EqualMaps(t, rowsOf(t, table), want, c, "rows")
 		}
@@ -87,8 +87,8 @@ func TestBulkFillsTransactionsOfManyPartitions(t *testing.T) {
 			}
 			table := harness.NewTable[counter](t, b.Table(t), nil)
 			report, err := table.Bulk(t.Context(), inserts(c.n, names...), nil)
-			if err != nil || report.Applied != c.n || report.Requests > c.atMost {
-				t.Errorf("%+v: %+v, %v", c, report.BulkProgress, err)
+			if err != nil || report.Done != c.n || report.Requests > c.atMost {
+				t.Errorf("%+v: %+v, %v", c, report.Progress, err)
 			}
 		}
 	})
@@ -109,7 +109,7 @@ func TestBulkKeepsTheOrderWithinAPartition(t *testing.T) {
 			}
 		}
 		report, err := table.Bulk(t.Context(), ops, nil)
-		if err != nil || report.Applied != 3*writes || report.Requests != 3*writes {
+		if err != nil || report.Done != 3*writes || report.Requests != 3*writes {
 			t.Fatalf("%+v, %v", report, err)
 		}
 		for p := range 3 {
@@ -139,6 +139,6 @@ func TestBulkOptionsMayBeMaxInt(t *testing.T) {
 		table := harness.NewTable[counter](t, b.Table(t), nil)
 		report, err := table.Bulk(t.Context(), inserts(10, "p"), &patterns.BulkOptions{Parallel: math.MaxInt})
 		assert.NoError(t, err)
-		assert.Equal(assert.Now(t), report.Applied, 10)
+		assert.Equal(assert.Now(t), report.Done, 10)
 	})
 }

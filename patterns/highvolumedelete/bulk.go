@@ -51,7 +51,7 @@ func (s *Tables[T]) Bulk(ctx context.Context, values iter.Seq[T], op func(*T) pa
 	b.flush(ctx)
 	if len(b.report.Failures) > 0 {
 		return b.report, fmt.Errorf("bulk: %d of %d operations not applied, one of them: %w",
-			len(b.report.Failures), b.report.Taken, b.report.Failures[0].Err)
+			len(b.report.Failures), b.report.Found, b.report.Failures[0].Err)
 	}
 	return b.report, ended
 }
@@ -74,12 +74,12 @@ type group[T any] struct {
 
 // add adds a value to the group of its period.
 func (b *bulk[T]) add(v T) {
-	index := b.report.Taken
-	b.report.Taken++
+	index := b.report.Found
+	b.report.Found++
 	start, err := b.set.periodOf(&v)
 	if err != nil {
 		b.fail(index, v, err)
-		b.progress(patterns.BulkProgress{})
+		b.progress(patterns.Progress{})
 		return
 	}
 	g := b.groups[start.Unix()]
@@ -140,7 +140,7 @@ func (b *bulk[T]) send(ctx context.Context, e *tableState[T], g *group[T]) (unse
 			}
 		}
 	}, &options)
-	b.report.Applied += r.Applied
+	b.report.Done += r.Done
 	b.report.Requests += r.Requests
 	for _, f := range r.Failures {
 		if errors.Is(f.Err, patterns.ErrTableNotFound) && !errors.Is(f.Err, patterns.ErrOutcomeUnknown) {
@@ -151,7 +151,7 @@ func (b *bulk[T]) send(ctx context.Context, e *tableState[T], g *group[T]) (unse
 		}
 		b.fail(g.indexes[f.Index], g.values[f.Index], f.Err)
 	}
-	for i := r.Taken; i < len(g.values); i++ { // ctx has ended
+	for i := r.Found; i < len(g.values); i++ { // ctx has ended
 		b.fail(g.indexes[i], g.values[i], err)
 	}
 	return unsent, missing
@@ -161,7 +161,7 @@ func (b *bulk[T]) failAll(g *group[T], err error) {
 	for i := range g.values {
 		b.fail(g.indexes[i], g.values[i], err)
 	}
-	b.progress(patterns.BulkProgress{})
+	b.progress(patterns.Progress{})
 }
 
 // fail records a failure. It refers to a copy of the value, so that the values of the group
@@ -173,12 +173,12 @@ func (b *bulk[T]) fail(index int, v T, err error) {
 }
 
 // progress reports the counts so far, including those of the table being written.
-func (b *bulk[T]) progress(table patterns.BulkProgress) {
+func (b *bulk[T]) progress(table patterns.Progress) {
 	if b.options.Progress == nil {
 		return
 	}
-	p := b.report.BulkProgress
-	p.Applied += table.Applied
+	p := b.report.Progress
+	p.Done += table.Done
 	p.Failed += table.Failed
 	p.Requests += table.Requests
 	b.options.Progress(p)

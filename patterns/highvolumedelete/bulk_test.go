@@ -24,20 +24,20 @@ func TestBulkWritesToSeveralPeriods(t *testing.T) {
 			values = append(values, login{User: "v", At: day(1).Add(time.Duration(i) * time.Second)})
 		}
 		values = append(values, login{User: "w"}) // without a time
-		var last patterns.BulkProgress
-		options := &patterns.BulkOptions{Progress: func(p patterns.BulkProgress) { last = p }}
+		var last patterns.Progress
+		options := &patterns.BulkOptions{Progress: func(p patterns.Progress) { last = p }}
 		r, err := s.Bulk(t.Context(), slices.Values(values), patterns.InsertOp, options)
 		if !errors.Is(err, patterns.ErrBadKey) || len(r.Failures) != 1 || r.Failures[0].Index != 280 {
 			t.Errorf("failures %v, %v", r.Failures, err)
 		}
-		if r.Applied != 280 || r.Taken != 281 || r.Failed != 1 || r.Requests != 4 || last != r.BulkProgress {
-			t.Errorf("%+v, last progress %+v", r.BulkProgress, last)
+		if r.Done != 280 || r.Found != 281 || r.Failed != 1 || r.Requests != 4 || last != r.Progress {
+			t.Errorf("%+v, last progress %+v", r.Progress, last)
 		}
 		b.WantRequests(t, map[string]int{"Table.CreateTable": 2, "Table.Batch": 4})
 
 		// All rows exist now, which makes no difference to upserts.
 		upsert := func(v *login) patterns.Op[login] { return patterns.UpsertOp(v, patterns.Replace) }
-		assert.Equal(t, assert.Must(s.Bulk(t.Context(), slices.Values(values[:280]), upsert, nil))(t).Applied, 280)
+		assert.Equal(t, assert.Must(s.Bulk(t.Context(), slices.Values(values[:280]), upsert, nil))(t).Done, 280)
 		b.WantRequests(t, map[string]int{"Table.Batch": 4})
 		r, err = s.Bulk(t.Context(), slices.Values(values[270:280]), patterns.InsertOp, nil)
 		assert.WantError(t, err, patterns.ErrExists)
@@ -61,7 +61,7 @@ func TestBulkRefusesDroppedPeriodsAndCreatesMissingTables(t *testing.T) {
 		time.Sleep(time.Minute)
 		values := []login{{User: "b", At: now}, {User: "b", At: now.Add(-2000 * time.Hour)}}
 		r, err = s.Bulk(t.Context(), slices.Values(values), patterns.InsertOp, nil)
-		if !errors.Is(err, highvolumedelete.ErrDropped) || r.Applied != 1 || r.Failed != 1 || r.Failures[0].Index != 1 || r.Failures[0].Key.Partition != "b" {
+		if !errors.Is(err, highvolumedelete.ErrDropped) || r.Done != 1 || r.Failed != 1 || r.Failures[0].Index != 1 || r.Failures[0].Key.Partition != "b" {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})
@@ -81,7 +81,7 @@ func TestBulkReportsUnsentValuesWhenItsContextEnds(t *testing.T) {
 				}
 			}
 		}, patterns.InsertOp, nil)
-		if !errors.Is(err, context.Canceled) || r.Taken != 3 || r.Failed != 3 || len(r.Failures) != 3 {
+		if !errors.Is(err, context.Canceled) || r.Found != 3 || r.Failed != 3 || len(r.Failures) != 3 {
 			t.Errorf("%+v, %v", r, err)
 		}
 	})

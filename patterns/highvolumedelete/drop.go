@@ -18,18 +18,13 @@ type DropOptions struct {
 
 	// Progress, if not nil, receives the counts after each table. Calls do not overlap, and
 	// tables are in order from the oldest to the newest.
-	Progress func(DropProgress)
+	Progress func(patterns.Progress)
 }
 
-// DropProgress counts tables.
-type DropProgress struct {
-	Found   int // tables to drop
-	Dropped int // tables that no longer exist, even if another client dropped them
-}
-
-// DropReport is the result of [Tables.DropBefore].
+// DropReport is the result of [Tables.DropBefore]. Found are the tables to drop, Done those that no longer exist, even if
+// another client dropped them, and Failed those that could not be dropped.
 type DropReport struct {
-	DropProgress
+	patterns.Progress
 
 	// Tables are the tables that were found, oldest first.
 	Tables []PeriodTable
@@ -62,11 +57,13 @@ func (s *Tables[T]) DropBefore(ctx context.Context, t time.Time, opts *DropOptio
 	if !o.DryRun {
 		s.refuseBefore(limit)
 	}
+	var requests calls.Requests
+	ctx = requests.Context(ctx)
 	report := DropReport{Limit: limit}
 	if report.Tables, err = s.list(ctx, time.Time{}, limit); err != nil {
 		return report, fmt.Errorf("drop: %w", err)
 	}
-	report.Found = len(report.Tables)
+	report.Found, report.Requests = len(report.Tables), requests.Count()
 	if o.DryRun {
 		return report, nil
 	}
@@ -76,11 +73,12 @@ func (s *Tables[T]) DropBefore(ctx context.Context, t time.Time, opts *DropOptio
 	}) {
 		if refusal != nil {
 			failed = append(failed, refusal)
+			report.Failed++
 		} else {
-			report.Dropped++
+			report.Done++
 		}
-		if o.Progress != nil {
-			o.Progress(report.DropProgress)
+		if report.Requests = requests.Count(); o.Progress != nil {
+			o.Progress(report.Progress)
 		}
 	}
 	return report, errors.Join(failed...)

@@ -25,17 +25,17 @@ func TestDropBeforeDropsWholePeriods(t *testing.T) {
 		limit := day(3).Add(13 * time.Hour) // in the third, which is kept
 
 		r, err := s.DropBefore(t.Context(), limit, &highvolumedelete.DropOptions{DryRun: true})
-		if err != nil || r.Found != 2 || r.Dropped != 0 || !r.Limit.Equal(day(3)) || !s.Limit().IsZero() {
+		if err != nil || r.Found != 2 || r.Done != 0 || !r.Limit.Equal(day(3)) || !s.Limit().IsZero() {
 			t.Errorf("dry run: %+v, %v", r, err)
 		}
 		want(t, "dry run", names(r.Tables, prefix), "20140801", "20140802")
 		b.WantRequests(t, map[string]int{"Table.ListTables": 1})
 
 		var steps []int
-		r, err = s.DropBefore(t.Context(), limit, &highvolumedelete.DropOptions{Progress: func(p highvolumedelete.DropProgress) {
-			steps = append(steps, p.Dropped)
+		r, err = s.DropBefore(t.Context(), limit, &highvolumedelete.DropOptions{Progress: func(p patterns.Progress) {
+			steps = append(steps, p.Done)
 		}})
-		if err != nil || r.Found != 2 || r.Dropped != 2 || !slices.Equal(steps, []int{1, 2}) {
+		if err != nil || r.Found != 2 || r.Done != 2 || !slices.Equal(steps, []int{1, 2}) {
 			t.Errorf("%+v, %v, progress %v", r, err, steps)
 		}
 		b.WantRequests(t, map[string]int{"Table.ListTables": 1, "Table.DeleteTable": 2})
@@ -69,7 +69,7 @@ func TestDropBeforeCanRunConcurrently(t *testing.T) {
 		var both sync.WaitGroup
 		for range 2 {
 			both.Go(func() {
-				if r, err := newTables(t, b, prefix, highvolumedelete.Day, nil).DropBefore(t.Context(), day(8), nil); err != nil || r.Found != r.Dropped {
+				if r, err := newTables(t, b, prefix, highvolumedelete.Day, nil).DropBefore(t.Context(), day(8), nil); err != nil || r.Found != r.Done {
 					t.Errorf("%+v, %v", r, err)
 				}
 			})
@@ -91,7 +91,7 @@ func TestATableThatIsGoneCountsAsDropped(t *testing.T) {
 			s := newTables(t, b, uniquePrefix(), highvolumedelete.Day, nil)
 			fill(t, s, []int{1, 2}, "a")
 			b.Fault(rule)
-			assert.Equal(t, assert.Must(s.DropBefore(t.Context(), day(3), nil))(t).Dropped, 2)
+			assert.Equal(t, assert.Must(s.DropBefore(t.Context(), day(3), nil))(t).Done, 2)
 			b.ClearFaults()
 		}
 	})
@@ -106,11 +106,11 @@ func TestATableThatCannotBeDroppedDoesNotStopTheOthers(t *testing.T) {
 		b.Fault(storagetest.On("Table.DeleteTable").Resource(name).Status(403, "AuthorizationFailure"))
 		r, err := s.DropBefore(t.Context(), day(9), nil)
 		var refused *patterns.Error
-		if !errors.As(err, &refused) || refused.Status != 403 || r.Found != 3 || r.Dropped != 2 {
+		if !errors.As(err, &refused) || refused.Status != 403 || r.Found != 3 || r.Done != 2 {
 			t.Errorf("%+v, %v", r, err)
 		}
 		b.ClearFaults()
-		assert.Equal(t, assert.Must(s.DropBefore(t.Context(), day(9), nil))(t).Dropped, 1)
+		assert.Equal(t, assert.Must(s.DropBefore(t.Context(), day(9), nil))(t).Done, 1)
 	})
 }
 

@@ -79,7 +79,7 @@ func TestTablesOutsideTheSetAreIgnored(t *testing.T) {
 		tables := assert.Must(days.List(t.Context(), time.Time{}, time.Time{}))(t)
 		want(t, "days", names(tables, prefix), "20140802")
 		r, err := days.DropBefore(t.Context(), day(30), nil)
-		if err != nil || r.Found != 1 || r.Dropped != 1 {
+		if err != nil || r.Found != 1 || r.Done != 1 {
 			t.Errorf("%+v, %v", r, err)
 		}
 		for _, p := range []highvolumedelete.Period{highvolumedelete.Hour, highvolumedelete.Week, highvolumedelete.Month} {

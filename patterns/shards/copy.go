@@ -231,7 +231,7 @@ func (m *run) remove(ctx context.Context, account string, ops []patterns.Op[patt
 		return err
 	}
 	report, err := table.Bulk(ctx, slices.Values(ops), &patterns.BulkOptions{Parallel: m.opts.Parallel})
-	m.report(func(p *Progress) { p.Deleted += report.Applied })
+	m.report(func(p *Progress) { p.Deleted += report.Done })
 	for _, f := range report.Failures {
 		if !errors.Is(f.Err, patterns.ErrConflict) && !errors.Is(f.Err, patterns.ErrNotFound) {
 			return f.Err

@@ -105,7 +105,7 @@ func ExampleTable_bulk() {
 		group.Go(func() error {
 			return orders.WriteWithin(ctx, customer, func(at *patterns.Table[order]) error {
 				report, err := at.Bulk(ctx, slices.Values(ops), nil)
-				applied.Add(int64(report.Applied))
+				applied.Add(int64(report.Done))
 				return err
 			})
 		})

@@ -2,19 +2,11 @@ package types
 
 import "github.com/azpatterns/azpatterns/keys"
 
-// BulkProgress counts operations and requests so far.
-type BulkProgress struct {
-	Taken    int // operations taken from the input
-	Applied  int // operations applied
-	Failed   int // operations not applied, or whose outcome is unknown
-	Requests int // transactions and single operations sent, repeated ones included
-}
-
 // BulkReport is the result of Bulk of a patterns.Table, whose operations O are of type patterns.Op, or
 // of a patterns.Store, whose operations are of type patterns.StoreOp. Its size grows with the number of
 // failures, not with the number of operations.
 type BulkReport[O any] struct {
-	BulkProgress
+	Progress
 	Failures []BulkFailure[O] // in no order
 }
 
