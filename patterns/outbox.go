@@ -4,89 +4,22 @@ import (
 	"context"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/outbox"
-	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
-// OutboxQueue is the queue of a [Store]'s outbox messages. Package eventual implements it
-// on Azure Queue Storage. A message asks a worker to complete an operation that may have
-// been interrupted; it may be delivered late, early or more than once. A Store calls its
-// methods concurrently. If it also has a method Create(ctx context.Context) error,
-// [Store.Create] calls it.
-type OutboxQueue interface {
-	// Put adds a message that becomes visible after the given time, and never expires.
-	Put(ctx context.Context, m OutboxMessage, after time.Duration) (Receipt, error)
+// The queue of a Store's outbox messages. Package types documents the fields.
+type (
+	// OutboxQueue is the queue of a [Store]'s outbox messages. Package eventual implements it
+	// on Azure Queue Storage.
+	OutboxQueue = types.OutboxQueue
 
-	// Delete removes the message. If a worker has received it meanwhile, Delete leaves it
-	// to the worker and returns nil.
-	Delete(ctx context.Context, r Receipt) error
-}
+	// OutboxMessage asks a worker to complete the operations of one transaction; see [Store.Handle].
+	// It contains keys and no other data.
+	OutboxMessage = types.OutboxMessage
 
-// Receipt identifies a message that was put and has not been received since.
-type Receipt struct{ ID, PopReceipt string }
-
-// OutboxMessage asks a worker to complete the operations of one transaction. It contains keys
-// and no other data.
-type OutboxMessage struct {
-	Partition string `json:"p"`  // of the primary
-	ID        string `json:"id"` // of the operation
-
-	// Reserved are the rows that the operation reserves before its transaction; most
-	// operations reserve none.
-	Reserved []RowRef `json:"r,omitempty"`
-
-	// Row is the primary's row key if rows are reserved.
-	Row string `json:"k,omitempty"`
-
-	// Others are the other operations of a transaction over several entities. They are in the
-	// same partition; their Partition is "".
-	Others []OutboxMessage `json:"o,omitempty"`
-
-	// Grace is set if the message was visible immediately, which it is with [Later]. The
-	// operation may be in progress until the message has this Age.
-	Grace time.Duration `json:"g,omitempty"`
-
-	// Age is how long before its delivery the message was put, by the clock of the queue. It
-	// is not stored: who delivers the message sets it. 0 means unknown; then an operation of
-	// the Store in progress may have to start over.
-	Age time.Duration `json:"-"`
-}
-
-// publicMessage returns the public form of m.
-func publicMessage(m outbox.Message) OutboxMessage {
-	public := OutboxMessage{Partition: m.Partition, ID: m.ID, Row: m.Row, Grace: m.Grace, Age: m.Age}
-	for _, r := range m.Reserved {
-		public.Reserved = append(public.Reserved, RowRef(r))
-	}
-	for _, o := range m.Others {
-		public.Others = append(public.Others, publicMessage(o))
-	}
-	return public
-}
-
-// engineMessage is the reverse of publicMessage.
-func engineMessage(m OutboxMessage) outbox.Message {
-	engine := outbox.Message{Partition: m.Partition, ID: m.ID, Row: m.Row, Grace: m.Grace, Age: m.Age}
-	for _, r := range m.Reserved {
-		engine.Reserved = append(engine.Reserved, view.RowRef(r))
-	}
-	for _, o := range m.Others {
-		engine.Others = append(engine.Others, engineMessage(o))
-	}
-	return engine
-}
-
-// engineQueue is an OutboxQueue as the engine uses it.
-type engineQueue struct{ queue OutboxQueue }
-
-func (q engineQueue) Put(ctx context.Context, m outbox.Message, after time.Duration) (outbox.Receipt, error) {
-	r, err := q.queue.Put(ctx, publicMessage(m), after)
-	return outbox.Receipt(r), err
-}
-
-func (q engineQueue) Delete(ctx context.Context, r outbox.Receipt) error {
-	return q.queue.Delete(ctx, Receipt(r))
-}
+	// Receipt identifies a message that was put and has not been received since.
+	Receipt = types.Receipt
+)
 
 // Handle does what an outbox message asks for. Package eventual calls it for each
 // message; it may be called for any message, early, late, twice, and by several workers
@@ -114,7 +47,7 @@ func (q engineQueue) Delete(ctx context.Context, r outbox.Receipt) error {
 func (s *Store[T]) Handle(ctx context.Context, m OutboxMessage) (retryAfter time.Duration, err error) {
 	ctx, span := s.engine.Begin(ctx, "handle")
 	defer span.End()
-	retryAfter, err = s.engine.Process(ctx, engineMessage(m))
+	retryAfter, err = s.engine.Process(ctx, m)
 	span.Fail(err)
 	return retryAfter, err
 }

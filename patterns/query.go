@@ -4,47 +4,18 @@ import (
 	"context"
 	"iter"
 
-	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/records"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// QueryOptions are the options of [Table.Query] and [Table.Page]. nil and the zero value
-// mean the defaults.
-type QueryOptions struct { // the fields are those of fetch.Options
-	// Select names the properties to read. Keys, ETag and Timestamp are always read, and
-	// nothing else if Select is empty and not nil. nil means the whole row.
-	//
-	// A selection saves bytes, not work of the service. The items are [Item.Projected]:
-	// they can be merged, but must not replace a row. A name that T does not have is a
-	// [*PropertyError], unless T has no fields for properties, such as [Row]; more than 252 names are [ErrTooLarge].
-	Select []string
-
-	// Limit is the largest number of rows to return. Zero means all; for Page, as many
-	// as PageSize.
-	Limit int
-
-	// PageSize is the number of rows to request at a time, 1 to 1000. Zero means 1000,
-	// or Limit if that is less.
-	PageSize int
-
-	// Allow is the most expensive query class permitted. Zero means
-	// [query.PartitionRange]: every class except a scan of the whole table. A query of a
-	// more expensive class fails with a [*query.ScanError], which matches
-	// [query.ErrScan] and contains the plan.
-	Allow query.Class
-
-	// Parallel is the largest number of concurrent requests, used if the plan has more
-	// than one read. Zero means 8.
-	Parallel int
-
-	// Ordered fails with [ErrUnordered] on a service that returns results in no order
-	// (Cosmos DB for Table).
-	Ordered bool
-}
+// QueryOptions are the options of every read of several rows: of a [Table], a [Store] and a
+// [Reader], and of the packages that read through them. nil and the zero value mean the defaults.
+// Package types documents the fields.
+type QueryOptions = types.QueryOptions
 
 // Get reads the row at key. If it does not exist, the error matches [ErrNotFound]. One
 // request, the cheapest of all reads.
@@ -77,7 +48,7 @@ func (t *Table[T]) Query(ctx context.Context, f query.Filter, opts *QueryOptions
 // T does not have, a class that opts do not permit, an option out of range. It makes no
 // request.
 func (t *Table[T]) Explain(f query.Filter, opts *QueryOptions) (query.Plan, error) {
-	p, err := t.rows.Source.Plan(f, (*fetch.Options)(opts))
+	p, err := t.rows.Source.Plan(f, opts)
 	if err != nil {
 		return query.Plan{}, err
 	}
@@ -96,7 +67,7 @@ func getItem[T any](ctx context.Context, r *records.Reader, key keys.Key) (Item[
 
 func queryItems[T any](ctx context.Context, r *records.Reader, f query.Filter, opts *QueryOptions) iter.Seq2[Item[T], error] {
 	return func(yield func(Item[T], error) bool) {
-		r.Query(ctx, f, (*fetch.Options)(opts), func(record *txn.Record, err error) bool {
+		r.Query(ctx, f, opts, func(record *txn.Record, err error) bool {
 			if err != nil {
 				return yield(Item[T]{}, err)
 			}
@@ -149,7 +120,7 @@ func itemPages[T any](ctx context.Context, r *records.Reader, f query.Filter, cu
 }
 
 func itemPage[T any](ctx context.Context, r *records.Reader, f query.Filter, cursor string, opts *QueryOptions) (Page[T], error) {
-	page, next, err := r.Page(ctx, f, cursor, (*fetch.Options)(opts))
+	page, next, err := r.Page(ctx, f, cursor, opts)
 	if page == nil {
 		return Page[T]{}, err
 	}

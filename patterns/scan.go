@@ -107,11 +107,11 @@ func segments(ctx context.Context, r *records.Reader, f query.Filter, n int, opt
 }
 
 // fetch returns the options of the plan of a scan.
-func (o *ScanOptions) fetch() *fetch.Options {
+func (o *ScanOptions) fetch() *QueryOptions {
 	if o == nil {
 		o = new(ScanOptions)
 	}
-	return &fetch.Options{Select: o.Select, PageSize: o.PageSize, Parallel: o.Parallel, Allow: query.TableScan}
+	return &QueryOptions{Select: o.Select, PageSize: o.PageSize, Parallel: o.Parallel, Allow: query.TableScan}
 }
 
 func scanItems[T any](ctx context.Context, r *records.Reader, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[T], error] {

@@ -167,7 +167,7 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 			return nil, fmt.Errorf("new store: view %d: %w", i, ErrNil)
 		}
 		var err error
-		if views[i], err = engineView(v); err != nil {
+		if views[i], err = view.Of(v); err != nil {
 			return nil, fmt.Errorf("new store: view %d: %w", i, err)
 		}
 	}
@@ -179,8 +179,8 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 	}
 	engine, err := newEngine(outbox.Config{
 		Table: table.txn, Grace: o.Grace, Expiry: o.Expiry, Parallel: o.Parallel, Tries: o.Tries, OnPending: o.OnPending, GuardInserts: o.GuardInserts,
-		Later: o.Follow == Later, Primaries: o.Primaries,
-	}, o.Outbox, views, copyEntity[T], o.Building, o.Retired)
+		Later: o.Follow == Later, Primaries: o.Primaries, Queue: o.Outbox,
+	}, views, copyEntity[T], o.Building, o.Retired)
 	if err != nil {
 		return nil, err
 	}
@@ -195,10 +195,7 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 }
 
 // newEngine fills in the defaults of c.
-func newEngine(c outbox.Config, queue OutboxQueue, views []*view.View, copyEntity view.CopyEntity, building, retired []string) (*outbox.Store, error) {
-	if queue != nil {
-		c.Queue = engineQueue{queue}
-	}
+func newEngine(c outbox.Config, views []*view.View, copyEntity view.CopyEntity, building, retired []string) (*outbox.Store, error) {
 	err := cmp.Or(
 		azerr.Default(&c.Grace, defaultGrace, "Grace"), azerr.Default(&c.Expiry, defaultExpiry, "Expiry"),
 		azerr.Default(&c.Parallel, defaultParallel, "Parallel"), azerr.Default(&c.Tries, defaultTries, "Tries"))
@@ -283,13 +280,9 @@ func (s *Store[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
 // before any entity that it counts is repaired, which adds it up again. A counter in the
 // entities' partition must be corrected by hand while no client writes.
 func (s *Store[T]) Repair(ctx context.Context, key keys.Key, rows ...RowRef) error {
-	refs := make([]view.RowRef, len(rows))
-	for i, r := range rows {
-		refs[i] = view.RowRef(r)
-	}
 	ctx, span := s.engine.Begin(ctx, "repair")
 	defer span.End()
-	err := s.engine.Repair(ctx, key, refs...)
+	err := s.engine.Repair(ctx, key, rows...)
 	span.Fail(err)
 	return err
 }

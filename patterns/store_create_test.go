@@ -10,7 +10,6 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
-	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -22,7 +21,7 @@ import (
 // spreadStore is a Store whose views have rows in its own table, another table and blobs.
 func spreadStore(t *testing.T, own, other *aztables.Client, blobs *container.Client, queue *azqueue.QueueClient) *patterns.Store[harness.Person] {
 	t.Helper()
-	view := func(name string, target view.Target) patterns.View[harness.Person] {
+	view := func(name string, target patterns.Target) patterns.View[harness.Person] {
 		return patterns.ViewOf(name, patterns.Shape{Target: target, Remote: true}, func(p *harness.Person) ([]patterns.DerivedRow, error) {
 			return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: name, Row: p.Name}, patterns.CopySpec{})}, nil
 		})

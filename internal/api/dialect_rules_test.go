@@ -250,8 +250,8 @@ func view(d declared) string {
 	if s == nil || d.of != nil || s.Results().Len() == 0 {
 		return ""
 	}
-	rows := types.NewMethodSet(s.Results().At(0).Type()).Lookup(d.pkg, "Rows")
-	if rows == nil || !slices.Equal(typesOf(rows.Obj().(*types.Func).Signature().Results()), []string{"[]patterns.DerivedRow", "error"}) {
+	engine := types.NewMethodSet(s.Results().At(0).Type()).Lookup(d.pkg, "Engine")
+	if engine == nil || !slices.Equal(typesOf(engine.Obj().(*types.Func).Signature().Results()), []string{"*internal/view.View", "error"}) {
 		return ""
 	}
 	if s.Results().Len() != 1 {

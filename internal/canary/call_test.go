@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/view"
 )
 
 // function is an exported function, or one instance of it.
@@ -183,8 +185,9 @@ func (c *caller) output(name string, result any) {
 		inspect(c.t, name, err)
 		return
 	}
-	if declared, ok := result.(interface{ Err() error }); ok {
-		c.output(name, declared.Err())
+	if declared, ok := result.(interface{ Engine() (*view.View, error) }); ok {
+		_, err := declared.Engine()
+		c.output(name, err)
 		return
 	}
 	v := reflect.Indirect(reflect.ValueOf(result))

@@ -52,7 +52,7 @@ func exportedCalls(t *testing.T) map[string]bool {
 						return err
 					}
 				}
-				declared := types.String() == "*Index[T]" || types.String() == "patterns.View[T]" // with a method Err
+				declared := types.String() == "*Index[T]" || types.String() == "patterns.View[T]" // with a method Engine
 				if !declared && !strings.Contains(types.String(), "error") {
 					continue
 				}

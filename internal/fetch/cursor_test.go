@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -15,17 +16,17 @@ func TestPageCursorsHaveTheFormatOfEarlierVersions(t *testing.T) {
 	for _, c := range []struct {
 		what   string
 		f      query.Filter
-		o      Options
+		o      types.QueryOptions
 		cursor string // after the first page
 		rows   int    // after it
 	}{
-		{"a continuation token", query.PartitionKey.Eq("p1"), Options{PageSize: 7},
+		{"a continuation token", query.PartitionKey.Eq("p1"), types.QueryOptions{PageSize: 7},
 			"AVJL1mjlAhnkSU2AM3AOlJx33xT4xrASeAAIMSE0IWNERT0IMSE0IWNqQTM", 13},
-		{"the second of two reads", query.PartitionKey.In("p0", "p2"), Options{PageSize: 20},
+		{"the second of two reads", query.PartitionKey.In("p0", "p2"), types.QueryOptions{PageSize: 20},
 			"AVJL1mjlAhnkmF-_Wu1RLTt6qjT3Do0RMwEAAA", 20},
-		{"the third of three points", query.And(query.PartitionKey.Eq("p1"), query.RowKey.In("r01", "r03", "r05")), Options{PageSize: 2},
+		{"the third of three points", query.And(query.PartitionKey.Eq("p1"), query.RowKey.In("r01", "r03", "r05")), types.QueryOptions{PageSize: 2},
 			"AVJL1mjlAhnkXXX5dtREyi-bmYSHQMohJQIAAA", 1},
-		{"a selection", fromFive, Options{PageSize: 7, Allow: query.TableScan, Select: []string{"N"}},
+		{"a selection", fromFive, types.QueryOptions{PageSize: 7, Allow: query.TableScan, Select: []string{"N"}},
 			"AVJL1mjlAhnkNodkEYokJJRk0Iud51ItlQAIMSE0IWNEQT0IMSE0IWNqRXk", 38},
 	} {
 		p := r.plan(t, c.f, &c.o)
@@ -57,7 +58,7 @@ func TestScansResumeFromCursorsOfEarlierVersions(t *testing.T) {
 		{"two segments", "AVJL1mjlAhnkl2lgCbIKGjlxBSgMeNY16RQPAgECAA4CcDIAAnAwA3IxNAgxITQhY0RBPQgxITQhY2pFMQAPAnAyAAJwMwADcDI2AAJwMgNyMTQIMSE0IWNEST0IMSE0IWNqRTE", Progress{20, 15, 2}},
 	} {
 		r := newReading(t, 3, 20)
-		p := r.plan(t, fromFive, &Options{PageSize: 5, Allow: query.TableScan})
+		p := r.plan(t, fromFive, &types.QueryOptions{PageSize: 5, Allow: query.TableScan})
 		seen := make(map[keys.Key]bool)
 		p.Scan(t.Context(), r.decoder, c.cursor, func(page ScanPage, err error) bool {
 			if err != nil {
@@ -82,7 +83,7 @@ func TestScansResumeFromCursorsOfEarlierVersions(t *testing.T) {
 
 func TestScanCursorsHaveTheDocumentedFormat(t *testing.T) {
 	r := newReading(t, 3, 20)
-	p := r.plan(t, fromFive, &Options{PageSize: 5, Parallel: 1, Allow: query.TableScan})
+	p := r.plan(t, fromFive, &types.QueryOptions{PageSize: 5, Parallel: 1, Allow: query.TableScan})
 	pages, cursor := 0, ""
 	p.Scan(t.Context(), r.decoder, "", func(page ScanPage, err error) bool {
 		if err != nil {

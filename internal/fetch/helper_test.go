@@ -11,6 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -47,7 +48,7 @@ func newReading(t testing.TB, partitions, rows int) *reading {
 	return &reading{account, fresh, NewSource(fresh, codec), entryDecoder{codec}}
 }
 
-func (r *reading) plan(t testing.TB, f query.Filter, o *Options) *Plan {
+func (r *reading) plan(t testing.TB, f query.Filter, o *types.QueryOptions) *Plan {
 	t.Helper()
 	p, err := r.source.Plan(f, o)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 // [azerr.ErrBadCursor].
 //
 // One request, except for neighbouring point reads: then one for each, at most
-// [Options.Parallel] of them concurrently.
+// [types.QueryOptions.Parallel] of them concurrently.
 func (p *Plan) Page(ctx context.Context, d Decoder, text string) (rows Rows, next string, err error) {
 	from, pos, err := p.openPageCursor(text)
 	if err != nil {

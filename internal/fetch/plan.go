@@ -5,6 +5,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/pages"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -18,32 +19,7 @@ const (
 // https://learn.microsoft.com/rest/api/storageservices/query-timeout-and-pagination
 const maxPage = 1000
 
-// Options are the options of a plan. nil and the zero value mean the defaults.
-type Options struct {
-	// Select names the properties to request. nil means those of the Source; empty and
-	// not nil means only keys, ETag and Timestamp, which are always included.
-	Select []string
-
-	// Limit is the largest number of rows to return. Zero means all; for [Plan.Page], as
-	// many as PageSize.
-	Limit int
-
-	// PageSize is the number of rows to request at a time, 1 to 1000. Zero means 1000,
-	// or Limit if that is less.
-	PageSize int
-
-	// Allow is the most expensive class of query permitted. Zero means
-	// [query.PartitionRange].
-	Allow query.Class
-
-	// Parallel is the largest number of concurrent requests. Zero means 8.
-	Parallel int
-
-	// Ordered refuses a service whose results have no order, with [azerr.ErrUnordered].
-	Ordered bool
-}
-
-func (o *Options) check() error {
+func check(o *types.QueryOptions) error {
 	switch {
 	case o.Limit < 0:
 		return azerr.Errorf("%w: negative Limit", azerr.ErrBadOption)
@@ -79,12 +55,12 @@ type Plan struct {
 // Plan prepares the reads of the rows that f matches. It makes no request. It refuses a
 // name or type that the rows do not have, a class of query that opts does not allow
 // ([query.ErrScan]), and options that are out of range.
-func (s *Source) Plan(f query.Filter, opts *Options) (*Plan, error) {
-	var o Options
+func (s *Source) Plan(f query.Filter, opts *types.QueryOptions) (*Plan, error) {
+	var o types.QueryOptions
 	if opts != nil {
 		o = *opts
 	}
-	if err := o.check(); err != nil {
+	if err := check(&o); err != nil {
 		return nil, fmt.Errorf("query: %w", err)
 	}
 	if s.view != nil {

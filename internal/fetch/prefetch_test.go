@@ -6,6 +6,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -15,17 +16,17 @@ func TestRunReturnsTheRowsOfAllReadsInOrder(t *testing.T) {
 	for _, c := range []struct {
 		what     string
 		f        query.Filter
-		o        Options
+		o        types.QueryOptions
 		rows     int
 		requests int
 	}{
-		{"one partition", query.PartitionKey.Eq("p1"), Options{}, 4, 1},
-		{"one partition by pages", query.PartitionKey.Eq("p1"), Options{PageSize: 3}, 4, 2},
-		{"two partitions", query.PartitionKey.In("p2", "p0"), Options{}, 8, 2},
-		{"points", points, Options{}, 4, 6},
-		{"points with a selection", points, Options{Select: []string{}}, 4, 6},
-		{"a limit within a page", query.PartitionKey.In("p0", "p1", "p2"), Options{Limit: 6, PageSize: 4, Parallel: 1}, 6, 2},
-		{"a limit of points", points, Options{Limit: 1, Parallel: 1}, 1, 2},
+		{"one partition", query.PartitionKey.Eq("p1"), types.QueryOptions{}, 4, 1},
+		{"one partition by pages", query.PartitionKey.Eq("p1"), types.QueryOptions{PageSize: 3}, 4, 2},
+		{"two partitions", query.PartitionKey.In("p2", "p0"), types.QueryOptions{}, 8, 2},
+		{"points", points, types.QueryOptions{}, 4, 6},
+		{"points with a selection", points, types.QueryOptions{Select: []string{}}, 4, 6},
+		{"a limit within a page", query.PartitionKey.In("p0", "p1", "p2"), types.QueryOptions{Limit: 6, PageSize: 4, Parallel: 1}, 6, 2},
+		{"a limit of points", points, types.QueryOptions{Limit: 1, Parallel: 1}, 1, 2},
 	} {
 		got := r.keysOf(t, r.plan(t, c.f, &c.o))
 		if !slices.IsSortedFunc(got, keys.Key.Compare) || len(got) != c.rows {
@@ -38,7 +39,7 @@ func TestRunReturnsTheRowsOfAllReadsInOrder(t *testing.T) {
 func TestRunEndsWhenYieldReturnsFalse(t *testing.T) {
 	r := newReading(t, 1, 10)
 	calls := 0
-	r.plan(t, query.PartitionKey.Eq("p0"), &Options{PageSize: 2}).Run(t.Context(), r.decoder, func(Rows, error) bool {
+	r.plan(t, query.PartitionKey.Eq("p0"), &types.QueryOptions{PageSize: 2}).Run(t.Context(), r.decoder, func(Rows, error) bool {
 		calls++
 		return false
 	})
@@ -52,7 +53,7 @@ func TestRunReturnsTheErrorLast(t *testing.T) {
 	r := newReading(t, 2, 3)
 	r.account.Fault(storagetest.On("Table.Query").Nth(2).Status(403, "AuthorizationFailure"))
 	var calls []string
-	r.plan(t, query.PartitionKey.In("p0", "p1"), &Options{Parallel: 1}).Run(t.Context(), r.decoder, func(rows Rows, err error) bool {
+	r.plan(t, query.PartitionKey.In("p0", "p1"), &types.QueryOptions{Parallel: 1}).Run(t.Context(), r.decoder, func(rows Rows, err error) bool {
 		if err != nil {
 			calls = append(calls, "error")
 		} else {

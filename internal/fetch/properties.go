@@ -8,6 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -35,7 +36,7 @@ func (e *Entry) Text(name string) string {
 // Properties reads the rows that f matches as property maps, for internal work such as
 // sweeps, whatever Go type the rows were written from. f and opts may name any property.
 // It makes the requests of [Plan.Run].
-func Properties(ctx context.Context, c *wire.Client, f query.Filter, opts *Options) iter.Seq2[Entry, error] {
+func Properties(ctx context.Context, c *wire.Client, f query.Filter, opts *types.QueryOptions) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		codec := edm.PropertiesCodec()
 		p, err := NewSource(c, codec).Plan(f, opts)
@@ -58,7 +59,7 @@ func Properties(ctx context.Context, c *wire.Client, f query.Filter, opts *Optio
 }
 
 // PropertiesPage reads one page of the same rows from a cursor, as [Plan.Page] does.
-func PropertiesPage(ctx context.Context, c *wire.Client, f query.Filter, opts *Options, cursor string) (page []Entry, next string, err error) {
+func PropertiesPage(ctx context.Context, c *wire.Client, f query.Filter, opts *types.QueryOptions, cursor string) (page []Entry, next string, err error) {
 	codec := edm.PropertiesCodec()
 	p, err := NewSource(c, codec).Plan(f, opts)
 	if err != nil {
@@ -88,7 +89,7 @@ func Snapshot(ctx context.Context, c *wire.Client, f query.Filter) (page []Entry
 // for each page. Of a hundred requests, at most five are to divide the table. If sequential is
 // set it requests a page when the caller is done with the one before, so that a scan which is
 // interrupted and resumed reads at most one page again.
-func ScanProperties(ctx context.Context, c *wire.Client, f query.Filter, opts *Options, sequential bool, cursor string, yield func([]Entry, ScanPage, error) bool) {
+func ScanProperties(ctx context.Context, c *wire.Client, f query.Filter, opts *types.QueryOptions, sequential bool, cursor string, yield func([]Entry, ScanPage, error) bool) {
 	codec := edm.PropertiesCodec()
 	p, err := NewSource(c, codec).Plan(f, opts)
 	if err != nil {
@@ -108,7 +109,7 @@ func ScanProperties(ctx context.Context, c *wire.Client, f query.Filter, opts *O
 }
 
 // DivideProperties returns cursors of [ScanProperties], as [Plan.Divide] does.
-func DivideProperties(ctx context.Context, c *wire.Client, f query.Filter, opts *Options, n int) ([]string, error) {
+func DivideProperties(ctx context.Context, c *wire.Client, f query.Filter, opts *types.QueryOptions, n int) ([]string, error) {
 	p, err := NewSource(c, edm.PropertiesCodec()).Plan(f, opts)
 	if err != nil {
 		return nil, err

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
 func TestPropertiesIncludeThoseOfTheLibrary(t *testing.T) {
 	r := newReading(t, 1, 3)
 	i := 0
-	for e, err := range Properties(t.Context(), r.client, query.Prop("azp_note").Gt(""), &Options{Allow: query.TableScan}) {
+	for e, err := range Properties(t.Context(), r.client, query.Prop("azp_note").Gt(""), &types.QueryOptions{Allow: query.TableScan}) {
 		if err != nil {
 			t.Fatal(err)
 		}

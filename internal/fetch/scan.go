@@ -27,7 +27,7 @@ type Progress struct {
 	Segments int // key ranges that were read, or are being read, independently
 }
 
-// Scan reads the rows of the plan's reads in no order, as fast as [Options.Parallel]
+// Scan reads the rows of the plan's reads in no order, as fast as [types.QueryOptions.Parallel]
 // concurrent requests allow, and calls yield for each page until it returns false. It
 // ignores the plan's limit. The text is a cursor; "" is the beginning. If reading fails,
 // the last call has the error and a zero ScanPage. When Scan returns, no request is in

@@ -7,6 +7,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -15,7 +16,7 @@ func TestScanReturnsEachRowOnceOverSeveralRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newReading(t, 5, 40)
 		r.account.Fault(storagetest.On("Table.Query").Delay(10 * time.Millisecond)) // so that requests overlap
-		p := r.plan(t, query.Filter{}, &Options{PageSize: 5, Parallel: 4, Allow: query.TableScan})
+		p := r.plan(t, query.Filter{}, &types.QueryOptions{PageSize: 5, Parallel: 4, Allow: query.TableScan})
 		seen := make(map[keys.Key]int)
 		cursor, runs, last := "", 0, Progress{}
 		for done := false; !done; runs++ {

@@ -57,7 +57,7 @@ func TestProjectRefusesPropertiesThatTheRowsDoNotHave(t *testing.T) {
 	s := NewSource(r.client, codecOf[numbered](t))
 	_, missing := s.Project(codecOf[struct{ Missing string }](t))
 	_, mistyped := s.Project(codecOf[struct{ N int64 }](t))
-	_, unknown := s.Plan(query.Filter{}, &Options{Select: []string{"Missing"}, Allow: query.TableScan})
+	_, unknown := s.Plan(query.Filter{}, &types.QueryOptions{Select: []string{"Missing"}, Allow: query.TableScan})
 	for _, err := range []error{missing, mistyped, unknown} {
 		var p *types.PropertyError
 		if !errors.As(err, &p) {

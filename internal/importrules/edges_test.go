@@ -267,7 +267,6 @@ var edges = map[string][]string{
 	"patterns/secondaryindex": {
 		"internal/azerr",
 		"internal/calls",
-		"internal/fetch",
 		"internal/naming",
 		"internal/pages",
 		"internal/records",
@@ -350,7 +349,7 @@ var edges = map[string][]string{
 		"patterns/storagetest/internal/reply",
 		"patterns/storagetest/internal/request",
 	},
-	"patterns/types":      {"internal/azerr", "keys"},
+	"patterns/types":      {"internal/azerr", "keys", "query"},
 	"patterns/wideentity": {"internal/widerow", "keys", "patterns"},
 	"query":               {"internal/azerr", "keys"},
 }

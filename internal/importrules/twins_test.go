@@ -15,15 +15,8 @@ import (
 // twins are exported structs with the same fields in patterns/... and in internal/..., by package, with the reason for
 // the second one. All others exist once: in patterns/types if both need them.
 var twins = map[string]string{
-	"patterns/heat.Figure internal/edm.Text":         "another thing that has a name and a value",
-	"patterns.CopySpec internal/view.CopySpec":       "what defines a view has not been moved to a package below the engine",
-	"patterns.MergeSpec internal/view.MergeSpec":     "see CopySpec",
-	"patterns.OutboxMessage internal/outbox.Message": "it names rows of views: see CopySpec",
-	"patterns.QueryOptions internal/fetch.Options":   "the options of reads have not been moved to a package below the engine",
-	"patterns.Receipt internal/outbox.Receipt":       "see OutboxMessage",
-	"patterns.RowRef internal/view.RowRef":           "see CopySpec",
-	"patterns.ScanProgress internal/fetch.Progress":  "see QueryOptions",
-	"patterns.SharedRows internal/view.SharedRows":   "see CopySpec",
+	"patterns/heat.Figure internal/edm.Text":        "another thing that has a name and a value",
+	"patterns.ScanProgress internal/fetch.Progress": "scans and their progress have not been moved to a package below the engine",
 }
 
 func TestNoTypeExistsTwice(t *testing.T) {

@@ -112,23 +112,17 @@ func Fold(value string) string {
 	return strings.ToLower(value)
 }
 
-// Index is a view that may be invalid.
-type Index[T any] interface {
-	patterns.View[T]
-	Err() error
-}
-
 // Client returns the client of the table that contains the rows of a view of the store: client or, if
 // that is nil, that of the primaries' own table. It fails with [patterns.ErrBadView] if the view is
 // invalid, or if the store does not have it.
-func Client[T any](store *patterns.Store[T], v Index[T], client *aztables.Client) (*aztables.Client, error) {
-	if err := v.Err(); err != nil {
+func Client[T any](store *patterns.Store[T], v patterns.View[T], client *aztables.Client) (*aztables.Client, error) {
+	if _, err := v.Engine(); err != nil {
 		return nil, fmt.Errorf("%w: %w", patterns.ErrBadView, err)
 	}
 	if store == nil {
 		return nil, fmt.Errorf("store: %w", patterns.ErrNil)
 	}
-	if !slices.Contains(store.Views(), patterns.View[T](v)) {
+	if !slices.Contains(store.Views(), v) {
 		return nil, fmt.Errorf("not one of the store's views: %w", patterns.ErrBadView)
 	}
 	if client == nil {

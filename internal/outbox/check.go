@@ -18,7 +18,7 @@ import (
 // out about it.
 type Checked struct {
 	Primary keys.Key
-	Ref     view.RowRef
+	Ref     types.RowRef
 	Stored  bool // there may be something of the primary in the row, according to the caller
 
 	Differed bool // the caller has read both since the beginning of its scan, and they differed
@@ -151,7 +151,7 @@ func (c *check) changedPrimaries(rows []Checked, local []*together) (changed []C
 
 // readRemote reads those of the rows that are not in the partition of the primaries. It returns the
 // remote rows that operations are about to write, by the row keys of the primaries.
-func (c *check) readRemote(ctx context.Context, rows []Checked) (pending map[string]map[view.RowRef]bool, err error) {
+func (c *check) readRemote(ctx context.Context, rows []Checked) (pending map[string]map[types.RowRef]bool, err error) {
 	remote := map[place][]*together{}
 	for i := range rows {
 		if r := &rows[i]; r.at != c.home {
@@ -236,7 +236,7 @@ func (s *Store) locate(c *Checked, home place) (err error) {
 	}
 	c.table, _ = s.tableOf(c.view)
 	c.at = place{c.table, c.Ref.Partition}
-	if c.view.Shape.Kind == view.Merges {
+	if c.view.Shape.Kind == types.Merges {
 		c.names = append(c.names, c.claim.MarkKey().Row)
 	}
 	return nil
@@ -254,7 +254,7 @@ func (s *Store) imply(c *Checked, e *fetch.Entry) (same bool) {
 	}
 	var implied []view.Derived
 	implied, c.Err = s.implied(c.was)
-	c.claim.Wanted, c.claim.Body, c.claim.Merge = false, nil, view.MergeSpec{}
+	c.claim.Wanted, c.claim.Body, c.claim.Merge = false, nil, types.MergeSpec{}
 	c.want(implied, true, false)
 	c.Wanted = c.claim.Wanted
 	if c.table == nil {

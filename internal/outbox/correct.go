@@ -5,6 +5,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Corrections returns the intents to correct rows that Check has returned, except those that are
@@ -22,13 +23,13 @@ func (s *Store) Corrections(rows []Checked) (all [2][]*Intent, requests int) {
 			continue
 		}
 		at := target{primary: c.Primary}
-		if c.Wanted && (c.view.Shape.Kind == view.Merges && c.table == nil || s.Views.Adds(c.Ref.View, view.ListingOf(c.was.Origin))) {
+		if c.Wanted && (c.view.Shape.Kind == types.Merges && c.table == nil || s.Views.Adds(c.Ref.View, view.ListingOf(c.was.Origin))) {
 			at.whole = 1
 		}
 		in := of[at]
 		if in == nil {
 			in = unchanged("repair", c.Primary, c.was)
-			in.Repair, in.Found, of[at] = true, map[view.RowRef]view.Found{}, in
+			in.Repair, in.Found, of[at] = true, map[types.RowRef]view.Found{}, in
 			all[at.whole] = append(all[at.whole], in)
 		}
 		in.Corrects++

@@ -12,6 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // drain brings the named rows up to date with the primary: step 4 of a writer, and the
@@ -20,14 +21,14 @@ import (
 type drain struct {
 	primary keys.Key
 	op      string // the operation
-	refs    []view.RowRef
+	refs    []types.RowRef
 	began   time.Time // when it was certain last that the operation has a record
 
 	// What a writer knows right after the commit; for the first round only.
 	known    *version
 	diffs    []view.Diff
-	found    map[view.RowRef]view.Found // what was read before the commit
-	reserved map[view.RowRef]*reservation
+	found    map[types.RowRef]view.Found // what was read before the commit
+	reserved map[types.RowRef]*reservation
 }
 
 // version is a version of the primary.
@@ -71,7 +72,7 @@ func (s *Store) drain(ctx context.Context, d *drain) (wrote bool, err error) {
 // drainAll carries out drains of different primaries and returns the error of each.
 func (s *Store) drainAll(ctx context.Context, drains []*drain) []error {
 	errs := make([]error, len(drains))
-	refs := make([][]view.RowRef, len(drains))
+	refs := make([][]types.RowRef, len(drains))
 	for i, d := range drains {
 		refs[i] = d.refs
 	}
@@ -81,7 +82,7 @@ func (s *Store) drainAll(ctx context.Context, drains []*drain) []error {
 
 // eachApart calls do(0) to do(len(refs)-1) concurrently, but one after the other for those
 // whose refs have a row in common, which would make each other repeat a round.
-func (s *Store) eachApart(refs [][]view.RowRef, do func(i int)) {
+func (s *Store) eachApart(refs [][]types.RowRef, do func(i int)) {
 	var groups [][]int
 	groupOf := map[keys.Key]int{}
 	for i, of := range refs {

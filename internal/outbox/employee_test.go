@@ -150,7 +150,8 @@ func withoutMarker(v patterns.View[hire]) patterns.View[hire] {
 	if v.Name() == "byBadge" {
 		v = byBadge("Dept", "ID")
 	}
-	s := v.(interface{ Shape() patterns.Shape }).Shape()
+	engine, _ := v.Engine()
+	s := engine.Shape
 	s.Plain = true
 	s.Owner = func(key keys.Key, row func() map[string]any) (keys.Key, bool) {
 		if at := key.Partition + "|" + key.Row; !strings.Contains(at, lead) {
@@ -164,7 +165,7 @@ func withoutMarker(v patterns.View[hire]) patterns.View[hire] {
 		id, _ := p["ID"].(string)
 		return keys.Key{Partition: dept, Row: "id_" + id}, id != ""
 	}
-	return patterns.ViewOf(v.Name(), s, v.Rows)
+	return patterns.ViewOf(v.Name(), s, func(h *hire) ([]patterns.DerivedRow, error) { return engine.Rows(h) })
 }
 
 func newHires(client *aztables.Client, opts patterns.StoreOptions[hire]) (*patterns.Store[hire], error) {

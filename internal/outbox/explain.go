@@ -66,7 +66,7 @@ func (s *Store) Explain(q *Question) (*types.Explanation, error) {
 	}
 	local, remote := view.Differences(op.Key, was, now, func(string) bool { return true }, q.Assume)
 	if q.Assume { // a membership has no properties
-		isMember := func(d view.Diff) bool { return d.View.Shape.Kind == view.Members }
+		isMember := func(d view.Diff) bool { return d.View.Shape.Kind == types.Members }
 		local, remote = slices.DeleteFunc(local, isMember), slices.DeleteFunc(remote, isMember)
 	}
 	op.remote = remote
@@ -243,12 +243,12 @@ func (x *explanation) drain(t *transaction, remote []view.Diff) {
 		_, found := t.of(d.Primary).Found[d.Ref(d.View)]
 		switch {
 		case found:
-		case d.View.Shape.Kind == view.Copies && !d.Repair && (d.Unique() || d.Old == nil):
+		case d.View.Shape.Kind == types.Copies && !d.Repair && (d.Unique() || d.Old == nil):
 		case !table: // it is read immediately before it is written
 			row.Action = fmt.Sprintf("read %s in %s", name, d.View.TargetID())
 			writes = append(writes, row)
 			took = 2
-		case d.View.Shape.Kind == view.Merges:
+		case d.View.Shape.Kind == types.Merges:
 			mark := row
 			mark.Action = "read mark"
 			reads = append(reads, row, mark)
@@ -286,7 +286,7 @@ func writeOf(d *view.Diff) types.StepRow {
 
 // verbOf is what a change does to the row.
 func verbOf(d *view.Diff) string {
-	if d.View.Shape.Kind != view.Copies {
+	if d.View.Shape.Kind != types.Copies {
 		return "change"
 	}
 	switch {

@@ -6,6 +6,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Intent is what an operation is to do to one primary.
@@ -22,11 +23,11 @@ type Intent struct {
 
 	// Rows, if not nil, are the only rows to repair. The entity, if there is one, stays as it
 	// is, except its ETag, so Next is not used. All intents of a transaction have Rows, or none.
-	Rows []view.RowRef
+	Rows []types.RowRef
 
 	// Found is what was read of some rows before Was, or while Was was the current version. That
 	// of all Rows is needed if Was is Known, and used by the first attempt only.
-	Found map[view.RowRef]view.Found
+	Found map[types.RowRef]view.Found
 
 	Corrects int // how many rows are known to be wrong
 

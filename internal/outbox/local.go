@@ -174,7 +174,7 @@ func (s *Store) mayOverwrite(ctx context.Context, v *view.View, key keys.Key, ow
 			return false, nil // the operation may be in progress
 		}
 		if !decided {
-			if err := s.fence(ctx, Message{Partition: owned.Owner.Partition, ID: owned.Op}); err != nil {
+			if err := s.fence(ctx, types.OutboxMessage{Partition: owned.Owner.Partition, ID: owned.Op}); err != nil {
 				return false, err
 			}
 		}

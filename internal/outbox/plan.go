@@ -187,7 +187,7 @@ func (t *transaction) checkTogether() error {
 			for _, o := range seen[at] {
 				err := &types.DuplicateError{View: d.View.Name, Key: d.Key}
 				switch {
-				case d.View.Shape.Kind != view.Copies || o.View.Shape.Kind != view.Copies || o.Primary == d.Primary:
+				case d.View.Shape.Kind != types.Copies || o.View.Shape.Kind != types.Copies || o.Primary == d.Primary:
 				case o.New != nil && d.New != nil:
 					return op.failed(err)
 				case o.Unique() || d.Unique():

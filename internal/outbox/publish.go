@@ -15,6 +15,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // needsOutbox reports whether a change has an outbox row.
@@ -119,9 +120,9 @@ func (t *transaction) throughOutbox(ctx context.Context, batch *txn.Batch) ([]tx
 }
 
 // refs are the remote rows that the operation affects, old and new.
-func (p *plan) refs() []view.RowRef {
-	var refs []view.RowRef
-	add := func(r view.RowRef) {
+func (p *plan) refs() []types.RowRef {
+	var refs []types.RowRef
+	add := func(r types.RowRef) {
 		if !slices.Contains(refs, r) {
 			refs = append(refs, r)
 		}
@@ -235,7 +236,7 @@ func (t *transaction) resolved(ctx context.Context, r *record) committed {
 // write what it read long ago, and then only the row leads to a correction. They also stay if
 // an attempt of the writer was not answered and may still arrive: a row prevents that the
 // transaction is applied again, and leads to the correction of a remote row.
-func (s *Store) finish(ctx context.Context, rows []outboxRef, receipt Receipt) {
+func (s *Store) finish(ctx context.Context, rows []outboxRef, receipt types.Receipt) {
 	for _, r := range rows {
 		if r.etag == "" {
 			return

@@ -93,12 +93,16 @@ func (r *storeRun) rowsOf(p *process, h *hire, chance *rand.Rand) (refs []patter
 		if v.Name() == "department" || v.Name() == r.added || chance.IntN(3) == 0 {
 			continue // it is merged within the partition, or unknown to another version
 		}
-		rows, err := v.Rows(h)
+		engine, err := v.Engine()
+		if err != nil {
+			return nil, err
+		}
+		rows, err := engine.Rows(h)
 		if err != nil {
 			return nil, err
 		}
 		for _, row := range rows {
-			refs = append(refs, patterns.RowRef{View: v.Name(), Partition: row.Key().Partition, Row: row.Key().Row})
+			refs = append(refs, patterns.RowRef{View: v.Name(), Partition: row.Key.Partition, Row: row.Key.Row})
 		}
 	}
 	return refs, nil

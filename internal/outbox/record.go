@@ -11,6 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // outboxRow is the record of an operation, stored at "~azp_outbox_<id>" in the
@@ -49,7 +50,7 @@ func recordKey(partition, id string) keys.Key {
 	return keys.Key{Partition: partition, Row: outboxPrefix + id}
 }
 
-func pendingRow(row string, refs []view.RowRef, views view.Listing) (*outboxRow, error) {
+func pendingRow(row string, refs []types.RowRef, views view.Listing) (*outboxRow, error) {
 	text, err := json.Marshal(refs)
 	return &outboxRow{
 		Format: outboxFormat, State: statePending, Row: row, Places: string(text), Views: string(views),
@@ -61,11 +62,11 @@ func fenceRow() *outboxRow {
 }
 
 // refs decodes the remote rows that the operation affects.
-func (r *outboxRow) refs() ([]view.RowRef, error) {
+func (r *outboxRow) refs() ([]types.RowRef, error) {
 	if r.Format != outboxFormat {
 		return nil, fmt.Errorf("outbox row of format %d, this version reads %d: %w", r.Format, outboxFormat, azerr.ErrBadReply)
 	}
-	var refs []view.RowRef
+	var refs []types.RowRef
 	if err := json.Unmarshal([]byte(r.Places), &refs); err != nil {
 		return nil, fmt.Errorf("outbox row: property azp_rows: %w", azerr.ErrBadReply)
 	}
@@ -146,7 +147,7 @@ func (s *Store) decide(ctx context.Context, partition, id string) (record, error
 // fence makes sure that the operation of m, which was not applied, never will be. It puts m
 // first, because the operation's own message may be gone: m removes the fence later, and
 // corrects the rows that it names.
-func (s *Store) fence(ctx context.Context, m Message) error {
+func (s *Store) fence(ctx context.Context, m types.OutboxMessage) error {
 	if s.Queue == nil {
 		return fmt.Errorf("a row is held by an operation: StoreOptions.Outbox: %w", azerr.ErrNil)
 	}
@@ -163,5 +164,5 @@ func (s *Store) fenceIfUndecided(ctx context.Context, partition, id string) erro
 	if err != nil || decided {
 		return err
 	}
-	return s.fence(ctx, Message{Partition: partition, ID: id})
+	return s.fence(ctx, types.OutboxMessage{Partition: partition, ID: id})
 }

@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // A change here is a change of what older versions of the library find in the tables:
 // keep reading the old form, and raise outboxFormat.
 func TestStoredFormOfOutboxRows(t *testing.T) {
-	refs := []view.RowRef{{View: "byBadge", Partition: "badge", Row: "B7"}}
+	refs := []types.RowRef{{View: "byBadge", Partition: "badge", Row: "B7"}}
 	pending, err := pendingRow("000223", refs, "byBadge:12345678")
 	if err != nil {
 		t.Fatal(err)

@@ -11,11 +11,12 @@ import (
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Repair rewrites the rows derived from the entity at key: the named ones, or all of
 // them if none is named. Package patterns documents it.
-func (s *Store) Repair(ctx context.Context, key keys.Key, refs ...view.RowRef) error {
+func (s *Store) Repair(ctx context.Context, key keys.Key, refs ...types.RowRef) error {
 	in := &Intent{Op: "repair", Key: key, Reread: true, Repeatable: true, Repair: true, Rows: refs}
 	if len(refs) > 0 {
 		if _, err := s.Run(ctx, in); !errors.Is(err, ErrStale) {
@@ -42,7 +43,7 @@ var ErrStale = azerr.Sentinel("the primary does not list the view")
 func (s *Store) findLocal(ctx context.Context, op *operation) error {
 	op.Found = nil
 	if op.Rows != nil {
-		op.Found = map[view.RowRef]view.Found{}
+		op.Found = map[types.RowRef]view.Found{}
 	}
 	for _, ref := range op.Rows {
 		v, err := s.Views.View(ref.View)
@@ -58,7 +59,7 @@ func (s *Store) findLocal(ctx context.Context, op *operation) error {
 	return nil
 }
 
-func (s *Store) isLocal(v *view.View, primary keys.Key, ref view.RowRef) bool {
+func (s *Store) isLocal(v *view.View, primary keys.Key, ref types.RowRef) bool {
 	return !v.Foreign() && ref.Partition == primary.Partition
 }
 
@@ -96,7 +97,7 @@ func (s *Store) repairs(op *operation, implied []view.Derived) (local []view.Dif
 		case err != nil:
 		case !s.isLocal(v, op.Key, ref):
 			op.remote = append(op.remote, d)
-		case v.Shape.Kind == view.Merges:
+		case v.Shape.Kind == types.Merges:
 			err = view.BadView(ref.View, "what is merged within the partition follows from all primaries")
 		default:
 			local = append(local, d)

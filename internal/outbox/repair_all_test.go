@@ -14,17 +14,18 @@ import (
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // engineQueue is a queue of messages that no worker receives.
 type engineQueue struct{ puts, deletes int }
 
-func (q *engineQueue) Put(context.Context, outbox.Message, time.Duration) (outbox.Receipt, error) {
+func (q *engineQueue) Put(context.Context, types.OutboxMessage, time.Duration) (types.Receipt, error) {
 	q.puts++
-	return outbox.Receipt{ID: "m"}, nil
+	return types.Receipt{ID: "m"}, nil
 }
 
-func (q *engineQueue) Delete(context.Context, outbox.Receipt) error {
+func (q *engineQueue) Delete(context.Context, types.Receipt) error {
 	q.deletes++
 	return nil
 }
@@ -40,13 +41,15 @@ func TestSeveralEntitiesAreRepairedInOneTransaction(t *testing.T) {
 		harness.NoError(t, insertAll(ctx, plain, hires))
 
 		codec := harness.Must(edm.CodecFor(reflect.TypeFor[hire]()))(t)
-		copies := func(key func(h *hire) keys.Key) func(any) ([]view.Row, error) {
-			return func(entity any) ([]view.Row, error) { return []view.Row{{Key: key(entity.(*hire))}}, nil }
+		copies := func(key func(h *hire) keys.Key) func(any) ([]types.DerivedRow, error) {
+			return func(entity any) ([]types.DerivedRow, error) {
+				return []types.DerivedRow{{Key: key(entity.(*hire))}}, nil
+			}
 		}
 		queue := &engineQueue{}
 		views := harness.Must(view.NewSet(codec, []*view.View{
 			{Name: "byEmail", Rows: copies(func(h *hire) keys.Key { return keys.Key{Partition: h.Dept, Row: "email_" + h.Email} })},
-			{Name: "byName", Shape: view.Shape{Target: view.NewTable("other", wire.NewClient(other))},
+			{Name: "byName", Shape: types.Shape{Target: view.NewTable("other", wire.NewClient(other))},
 				Rows: copies(func(h *hire) keys.Key { return keys.Key{Partition: "name_" + h.Name, Row: h.Dept + "_" + h.ID} })},
 		}, true, func(dst, src any) any {
 			if dst == nil {

@@ -20,7 +20,7 @@ import (
 // state is what a transaction has in the outbox before it is committed: its message and
 // the rows that it has reserved.
 type state struct {
-	receipt Receipt
+	receipt types.Receipt
 	put     bool          // the message is in the queue
 	tried   chan struct{} // of this attempt; is closed when put is final
 	at      time.Time     // just before the first try to put it, and to reserve a row
@@ -33,7 +33,7 @@ type state struct {
 }
 
 // add records a reservation.
-func (st *state) add(pt *part, ref view.RowRef, r *reservation, unclear bool) {
+func (st *state) add(pt *part, ref types.RowRef, r *reservation, unclear bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	pt.reserved[ref] = r
@@ -44,8 +44,8 @@ func (st *state) add(pt *part, ref view.RowRef, r *reservation, unclear bool) {
 type part struct {
 	id       string
 	primary  keys.Key
-	named    []view.RowRef                // the rows to reserve that the message names
-	reserved map[view.RowRef]*reservation // the rows reserved so far
+	named    []types.RowRef                // the rows to reserve that the message names
+	reserved map[types.RowRef]*reservation // the rows reserved so far
 }
 
 // reservation is a row that an operation has reserved.
@@ -61,7 +61,7 @@ type reservation struct {
 func (t *transaction) prepareState(ctx context.Context) {
 	var parts []*part
 	for _, op := range t.needOutbox() {
-		pt := &part{id: txn.NewID(), primary: op.Key, reserved: map[view.RowRef]*reservation{}}
+		pt := &part{id: txn.NewID(), primary: op.Key, reserved: map[types.RowRef]*reservation{}}
 		for i := range op.remote {
 			if d := &op.remote[i]; d.Unique() {
 				pt.named = append(pt.named, d.Ref(d.View))
@@ -91,7 +91,7 @@ func (t *transaction) reusable(st *state, parts []*part) bool {
 		if i < 0 {
 			return false
 		}
-		unnamed := func(r view.RowRef) bool { return !slices.Contains(st.parts[i].named, r) }
+		unnamed := func(r types.RowRef) bool { return !slices.Contains(st.parts[i].named, r) }
 		if slices.ContainsFunc(pt.named, unnamed) {
 			return false
 		}
@@ -100,10 +100,10 @@ func (t *transaction) reusable(st *state, parts []*part) bool {
 }
 
 // message is the outbox message of a transaction, which names all operations.
-func (st *state) message(partition string) Message {
-	var m Message
+func (st *state) message(partition string) types.OutboxMessage {
+	var m types.OutboxMessage
 	for i, pt := range st.parts {
-		one := Message{ID: pt.id, Reserved: pt.named}
+		one := types.OutboxMessage{ID: pt.id, Reserved: pt.named}
 		if len(pt.named) > 0 {
 			one.Row = pt.primary.Row
 		}
@@ -326,7 +326,7 @@ func (t *transaction) release(ctx context.Context) {
 
 // releaseRow removes a reservation. If there is no message, it only tries to delete a row that
 // the operation has inserted: a late request of a drain would need a correction.
-func (s *Store) releaseRow(ctx context.Context, st *state, pt *part, ref view.RowRef, r *reservation) error {
+func (s *Store) releaseRow(ctx context.Context, st *state, pt *part, ref types.RowRef, r *reservation) error {
 	if t, ok := s.tableOf(r.view); ok && r.etag != "" {
 		_, err := t.Client.Write(ctx, txn.Delete(ref.Key(), r.etag))
 		if err == nil || errors.Is(err, azerr.ErrNotFound) {
@@ -336,6 +336,6 @@ func (s *Store) releaseRow(ctx context.Context, st *state, pt *part, ref view.Ro
 	if !st.put {
 		return nil
 	}
-	_, err := s.drain(ctx, &drain{primary: pt.primary, op: pt.id, refs: []view.RowRef{ref}, began: st.at})
+	_, err := s.drain(ctx, &drain{primary: pt.primary, op: pt.id, refs: []types.RowRef{ref}, began: st.at})
 	return err
 }

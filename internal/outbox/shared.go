@@ -15,7 +15,7 @@ import (
 
 // A unique view may be added to a table in which several primaries imply the same row. One of them
 // gets the row and lists the view; the others do not list it. While copies of the view name
-// [view.SharedRows], the following holds:
+// [types.SharedRows], the following holds:
 //
 //   - A primary that does not list the view may change, as long as it implies the same row.
 //   - A primary that did not imply the row takes it only if no such primary is left, also if the one
@@ -62,7 +62,7 @@ func (t *transaction) leaveApart(err error) bool {
 
 // checkShared fails with a [*types.DuplicateError] if a primary is about to take a row that another
 // one implies which does not list the view. One request for each such row, and one for each primary
-// that its [view.SharedRows] name.
+// that its [types.SharedRows] name.
 func (t *transaction) checkShared(ctx context.Context) error {
 	for _, d := range t.taken() {
 		if err := t.store.checkRowShared(ctx, t, d); err != nil {

@@ -26,9 +26,9 @@ type Config struct {
 	// Primaries is matched by every primary. Writes do not check it.
 	Primaries query.Filter
 
-	Queue  Queue         // nil: no view leaves the partition
-	Grace  time.Duration // how long a message stays invisible after it was put
-	Expiry time.Duration // how long the record of a completed operation is kept
+	Queue  types.OutboxQueue // nil: no view leaves the partition
+	Grace  time.Duration     // how long a message stays invisible after it was put
+	Expiry time.Duration     // how long the record of a completed operation is kept
 
 	GuardInserts bool // every insert has an outbox row
 	Later        bool // a worker does what follows the transaction
@@ -61,7 +61,7 @@ func New(c Config) (*Store, error) {
 		return nil, err
 	}
 	owner := &ownership{turn: make(chan struct{}, 1)}
-	owner.known.Store(!slices.ContainsFunc(c.Views.Views, func(v *view.View) bool { _, ok := v.Shape.Target.(*view.Table); return ok }))
+	owner.known.Store(!slices.ContainsFunc(c.Views.Views, func(v *view.View) bool { t, _ := v.Where(); return t != nil }))
 	return &Store{
 		Config: c,
 		owner:  owner,
@@ -132,11 +132,11 @@ func (s *Store) CheckKey(r *txn.Record) error {
 // tableOf returns the table of a view's remote rows; ok is false if the view's target
 // is not a table.
 func (s *Store) tableOf(v *view.View) (t *view.Table, ok bool) {
-	if v.Shape.Target == nil {
+	if !v.Foreign() {
 		return s.own, true
 	}
-	t, ok = v.Shape.Target.(*view.Table)
-	return t, ok
+	t, _ = v.Where()
+	return t, t != nil
 }
 
 // unknownOf is the properties of a row that its entity does not have; nil for none.

@@ -48,7 +48,7 @@ type sweeper struct {
 // addOtherTables adds the tables of copies, which may have reservations.
 func (sw *sweeper) addOtherTables() {
 	for _, v := range sw.store.Views.Views {
-		if t, ok := v.Shape.Target.(*view.Table); ok && v.Shape.Kind == view.Copies && indexOfTable(sw.tables, t) < 0 {
+		if t, ok := v.Shape.Target.(*view.Table); ok && v.Shape.Kind == types.Copies && indexOfTable(sw.tables, t) < 0 {
 			sw.tables = append(sw.tables, t)
 		}
 	}
@@ -109,7 +109,7 @@ var sweptProperties = []string{propFormat, view.PropState, view.PropOwnerPK, vie
 
 // page processes the rows of a page, and returns the cursor of the next one.
 func (sw *sweeper) page(ctx context.Context, t *view.Table, cursor string) (next string, err error) {
-	opts := &fetch.Options{Select: sweptProperties, Allow: query.TableScan}
+	opts := &types.QueryOptions{Select: sweptProperties, Allow: query.TableScan}
 	if sw.Deadline > 0 {
 		opts.PageSize = maxStep
 	}
@@ -162,7 +162,7 @@ func (sw *sweeper) record(ctx context.Context, row fetch.Entry) {
 	gone := false
 	sw.do(row.Key, func() error {
 		began := time.Now()
-		m := Message{Partition: row.Key.Partition, ID: row.Key.Row[len(outboxPrefix):]}
+		m := types.OutboxMessage{Partition: row.Key.Partition, ID: row.Key.Row[len(outboxPrefix):]}
 		r, ok, err := sw.store.readRecord(ctx, m.Partition, m.ID)
 		if gone = !ok; err != nil || gone {
 			return err // no fence is inserted, because nothing would remove it
@@ -197,14 +197,14 @@ func (sw *sweeper) reservation(ctx context.Context, t *view.Table, row fetch.Ent
 	if err == nil && r.State == statePending {
 		return
 	}
-	refs := []view.RowRef{{View: v.Name, Partition: row.Key.Partition, Row: row.Key.Row}}
+	refs := []types.RowRef{{View: v.Name, Partition: row.Key.Partition, Row: row.Key.Row}}
 	if err != nil {
 		sw.count(row.Key, err, nil)
 		return
 	}
 	sw.do(row.Key, func() error {
 		began := time.Now()
-		if err := sw.store.fence(ctx, Message{Partition: primary.Partition, ID: op, Reserved: refs, Row: primary.Row}); err != nil {
+		if err := sw.store.fence(ctx, types.OutboxMessage{Partition: primary.Partition, ID: op, Reserved: refs, Row: primary.Row}); err != nil {
 			return err
 		}
 		_, err := sw.store.drain(ctx, &drain{primary: primary, op: op, began: began, refs: refs})

@@ -7,6 +7,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // target is one row of a drain in one round.
@@ -24,7 +25,7 @@ type target struct {
 
 // knows fails with a [*types.ViewMismatchError] if this Store cannot bring refs up to date,
 // because the program with that listing had other definitions of their views.
-func (s *Store) knows(refs []view.RowRef, listing view.Listing) error {
+func (s *Store) knows(refs []types.RowRef, listing view.Listing) error {
 	for _, ref := range refs {
 		if err := s.Views.CheckView(listing, ref.View); err != nil {
 			return err
@@ -68,7 +69,7 @@ func (s *Store) targets(d *drain) ([]target, error) {
 // useDiff applies what the writer knows about a row: a new row can be inserted without
 // reading it, and a row that the operation has reserved itself can be replaced so.
 func (t *target) useDiff(d *view.Diff, r *reservation) {
-	if d.Key != t.claim.Key || d.View.TargetID() != t.view.TargetID() || d.View.Shape.Kind != view.Copies || d.Repair {
+	if d.Key != t.claim.Key || d.View.TargetID() != t.view.TargetID() || d.View.Shape.Kind != types.Copies || d.Repair {
 		return
 	}
 	if d.Old != nil {
@@ -145,7 +146,7 @@ func (t *target) want(rows []view.Derived, listed, byHand bool) {
 		case r.View != t.view || r.Key != t.claim.Key:
 		case listed:
 			t.claim.Wanted, t.claim.Body, t.claim.Only, t.claim.Merge = true, r.Body, r.Copy.Only, r.Merge
-		case byHand && r.Kind != view.Merges:
+		case byHand && r.Kind != types.Merges:
 			t.claim.Keep = true
 		}
 	}
@@ -157,7 +158,8 @@ func (t *target) want(rows []view.Derived, listed, byHand bool) {
 func (t *target) write(ctx context.Context) (wrote bool, err error) {
 	switch {
 	case t.table == nil:
-		wrote, err = t.view.Shape.Target.(view.Reconciler).Reconcile(ctx, t.claim)
+		_, other := t.view.Where()
+		wrote, err = other.Reconcile(ctx, t.claim)
 	case t.reservedETag != "" && t.claim.Wanted:
 		w := txn.Over(t.claim.Key, txn.Row{ETag: t.reservedETag}, t.claim.Body)
 		return true, t.table.Send(ctx, []*wire.Write{&w})

@@ -7,6 +7,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -64,10 +65,10 @@ func (s *Store) implied(r *txn.Record) ([]view.Derived, error) {
 // those of an operation that a worker has completed: its writer may still be about to write what it
 // has read before, which is corrected at the latest when the outbox row is removed. One
 // request for each 1000 operations in the partition that have an outbox row.
-func (s *Store) pending(ctx context.Context, partition string) (map[string]map[view.RowRef]bool, error) {
-	pending := map[string]map[view.RowRef]bool{}
+func (s *Store) pending(ctx context.Context, partition string) (map[string]map[types.RowRef]bool, error) {
+	pending := map[string]map[types.RowRef]bool{}
 	f := query.And(query.PartitionKey.Eq(partition), query.RowKey.Prefix(outboxPrefix))
-	for e, err := range fetch.Properties(ctx, s.Table.Client, f, &fetch.Options{Select: []string{propFormat, view.PropOwnerRK, propRows}}) {
+	for e, err := range fetch.Properties(ctx, s.Table.Client, f, &types.QueryOptions{Select: []string{propFormat, view.PropOwnerRK, propRows}}) {
 		if err != nil {
 			return nil, err
 		}
@@ -78,7 +79,7 @@ func (s *Store) pending(ctx context.Context, partition string) (map[string]map[v
 		}
 		primary := e.Text(view.PropOwnerRK)
 		if pending[primary] == nil {
-			pending[primary] = map[view.RowRef]bool{}
+			pending[primary] = map[types.RowRef]bool{}
 		}
 		for _, ref := range refs {
 			pending[primary][ref] = true

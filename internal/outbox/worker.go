@@ -11,6 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Process does what a message asks for. It may be called for any message, early, late,
@@ -23,8 +24,8 @@ import (
 // The error is a [*types.ViewMismatchError] if the message concerns a view which the Store does
 // not have, or has with another definition: it is left to another version of the program. If
 // [Store.Own] fails, nothing of the message is done.
-func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
-	if err = m.check(); err == nil {
+func (s *Store) Process(ctx context.Context, m types.OutboxMessage) (retryAfter time.Duration, err error) {
+	if err = checkMessage(&m); err == nil {
 		_, err = s.Own(ctx, true)
 	}
 	if err != nil {
@@ -43,14 +44,14 @@ func (s *Store) Process(ctx context.Context, m Message) (retryAfter time.Duratio
 	return retryAfter, err
 }
 
-func (s *Store) process(ctx context.Context, m Message) (retryAfter time.Duration, err error) {
+func (s *Store) process(ctx context.Context, m types.OutboxMessage) (retryAfter time.Duration, err error) {
 	began := time.Now()
-	ops := m.operations()
+	ops := operations(m)
 	all := make([]found, len(ops))
 	errs := make([]error, len(ops))
 	s.each(len(ops), func(i int) {
 		if errs[i] = s.knows(ops[i].Reserved, ""); errs[i] == nil {
-			all[i].Message = ops[i]
+			all[i].OutboxMessage = ops[i]
 			all[i].record, errs[i] = s.recordOf(ctx, &m, &ops[i])
 		}
 	})
@@ -66,15 +67,15 @@ var errInProgress = azerr.Sentinel("the operation may be in progress")
 // recordOf returns the outbox row of an operation of m. If there is none, it inserts a fence, unless
 // m is young. If m is older than Expiry, nothing of the operation can arrive any more, so it needs
 // a fence only if a row has to be released: otherwise the record that recordOf returns is not stored.
-func (s *Store) recordOf(ctx context.Context, m, op *Message) (record, error) {
-	if !m.young() && m.Age < s.Expiry {
+func (s *Store) recordOf(ctx context.Context, m, op *types.OutboxMessage) (record, error) {
+	if !young(m) && m.Age < s.Expiry {
 		return s.decide(ctx, op.Partition, op.ID)
 	}
 	r, ok, err := s.readRecord(ctx, op.Partition, op.ID)
 	if err != nil || ok {
 		return r, err
 	}
-	if m.young() {
+	if young(m) {
 		return r, errInProgress
 	}
 	if held, err := s.holdsRows(ctx, op); err != nil || !held {
@@ -85,7 +86,7 @@ func (s *Store) recordOf(ctx context.Context, m, op *Message) (record, error) {
 
 // holdsRows reports whether a row has the mark of the operation of m. One request for each row
 // that the message names.
-func (s *Store) holdsRows(ctx context.Context, m *Message) (held bool, err error) {
+func (s *Store) holdsRows(ctx context.Context, m *types.OutboxMessage) (held bool, err error) {
 	targets, err := s.targets(&drain{primary: keys.Key{Partition: m.Partition, Row: m.Row}, op: m.ID, refs: m.Reserved})
 	if err != nil {
 		return false, err
@@ -104,14 +105,14 @@ func (s *Store) holdsRows(ctx context.Context, m *Message) (held bool, err error
 
 // found is an operation whose outbox row is known.
 type found struct {
-	Message // of this operation only
+	types.OutboxMessage // of this operation only
 	record
 }
 
 // processRecords does what is due for the operations of a message whose outbox rows were
 // found, not before began. Each record is removed when all have been stored for Expiry.
 func (s *Store) processRecords(ctx context.Context, all []found, began time.Time) (retryAfter time.Duration, err error) {
-	refs := make([][]view.RowRef, len(all))
+	refs := make([][]types.RowRef, len(all))
 	for i := range all {
 		f := &all[i]
 		if refs[i], err = f.refs(); err == nil {
@@ -140,7 +141,7 @@ func (s *Store) processRecords(ctx context.Context, all []found, began time.Time
 			left[i] -= s.Table.Client.Age(f.Timestamp)
 		}
 		if left[i] > 0 && f.State == stateFence {
-			_, errs[i] = s.releaseReserved(ctx, f.Message, began)
+			_, errs[i] = s.releaseReserved(ctx, f.OutboxMessage, began)
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -174,7 +175,7 @@ func (s *Store) acquire(ctx context.Context, f *found, began time.Time) error {
 // than Expiry. The check may leave such a request itself, so it stores a record again before
 // it writes anything: the record stays for another Expiry if the worker crashes, or if there
 // was a row to correct.
-func (s *Store) remove(ctx context.Context, all []found, refs [][]view.RowRef, began time.Time) (retryAfter time.Duration, err error) {
+func (s *Store) remove(ctx context.Context, all []found, refs [][]types.RowRef, began time.Time) (retryAfter time.Duration, err error) {
 	rows := make([]outboxRef, len(all))
 	wrote := make([]bool, len(all))
 	errs := make([]error, len(all))
@@ -189,7 +190,7 @@ func (s *Store) remove(ctx context.Context, all []found, refs [][]view.RowRef, b
 		case err != nil:
 			errs[i] = err
 		case f.State == stateFence:
-			wrote[i], errs[i] = s.releaseReserved(ctx, f.Message, began)
+			wrote[i], errs[i] = s.releaseReserved(ctx, f.OutboxMessage, began)
 		default:
 			wrote[i], errs[i] = s.drainRecord(ctx, f, began)
 		}
@@ -227,7 +228,7 @@ func (s *Store) drainRecord(ctx context.Context, f *found, began time.Time) (wro
 
 // releaseReserved brings the rows that a fenced operation may have reserved up to date
 // with their primary, which does not include the operation.
-func (s *Store) releaseReserved(ctx context.Context, m Message, began time.Time) (wrote bool, err error) {
+func (s *Store) releaseReserved(ctx context.Context, m types.OutboxMessage, began time.Time) (wrote bool, err error) {
 	if len(m.Reserved) == 0 {
 		return false, nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -78,7 +79,7 @@ func (r *Reader) Get(ctx context.Context, key keys.Key) (*Page, error) {
 
 // Query calls yield for each row that f matches, until it returns false; see [fetch.Plan.Run]. After
 // an error it ends. A record and its value are valid only during the call.
-func (r *Reader) Query(ctx context.Context, f query.Filter, opts *fetch.Options, yield func(*txn.Record, error) bool) {
+func (r *Reader) Query(ctx context.Context, f query.Filter, opts *types.QueryOptions, yield func(*txn.Record, error) bool) {
 	plan, err := r.Source.Plan(f, opts)
 	if err != nil {
 		yield(nil, err)
@@ -103,7 +104,7 @@ func (r *Reader) Query(ctx context.Context, f query.Filter, opts *fetch.Options,
 
 // Page reads the page at the cursor, and returns the cursor of the next one; see [fetch.Plan.Page].
 // The caller releases the Page, which is nil if there is nothing to read.
-func (r *Reader) Page(ctx context.Context, f query.Filter, cursor string, opts *fetch.Options) (page *Page, next string, err error) {
+func (r *Reader) Page(ctx context.Context, f query.Filter, cursor string, opts *types.QueryOptions) (page *Page, next string, err error) {
 	plan, err := r.Source.Plan(f, opts)
 	if err != nil {
 		return nil, "", err
@@ -120,7 +121,7 @@ func (r *Reader) Page(ctx context.Context, f query.Filter, cursor string, opts *
 
 // Scan calls yield for each page of the rows that f matches, until it returns false; see
 // [fetch.Plan.Scan]. The Page and its records are valid only during the call.
-func (r *Reader) Scan(ctx context.Context, f query.Filter, cursor string, opts *fetch.Options, yield func(*Page, fetch.ScanPage, error) bool) {
+func (r *Reader) Scan(ctx context.Context, f query.Filter, cursor string, opts *types.QueryOptions, yield func(*Page, fetch.ScanPage, error) bool) {
 	plan, err := r.Source.Plan(f, opts)
 	if err != nil {
 		yield(nil, fetch.ScanPage{}, err)

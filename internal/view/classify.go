@@ -61,7 +61,7 @@ func IsPart(r *txn.Record) bool {
 	return state == statePart
 }
 
-// HasOwner reports whether a view has rows in the primaries' table that only [Shape.Owner]
+// HasOwner reports whether a view has rows in the primaries' table that only [types.Shape].Owner
 // recognizes.
 func (s *Set) HasOwner() bool {
 	return slices.ContainsFunc(s.Views, func(v *View) bool { return !v.Foreign() && v.Shape.Owner != nil })

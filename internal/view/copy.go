@@ -8,6 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // CopyClaim is what a primary wants of the row of a copy.
@@ -81,7 +82,7 @@ func (c *CopyClaim) write(found txn.Row) (w wire.Write, needed bool, err error) 
 	if err != nil {
 		return w, false, err
 	}
-	if own && !owner.Reserved && !(isUnmarked(row.Properties) && c.View.Shape.Adopt == AdoptOverwrite) {
+	if own && !owner.Reserved && !(isUnmarked(row.Properties) && c.View.Shape.Adopt == types.AdoptOverwrite) {
 		want = c.View.over(want, row, c.Only)
 	}
 	if own && heldByOther {
@@ -115,7 +116,7 @@ func (c *CopyClaim) adopts(row txn.Content) (bool, error) {
 	if !isUnmarked(row.Properties) || c.Body == nil && c.Old == nil {
 		return false, nil
 	}
-	if c.View.Shape.Adopt == AdoptOverwrite {
+	if c.View.Shape.Adopt == types.AdoptOverwrite {
 		return true, nil
 	}
 	if c.New {
@@ -184,7 +185,7 @@ func (c *CopyClaim) Reservation(found txn.Row) (w wire.Write, needed bool, err e
 
 // refused is the error of a row that c wants and cannot have.
 func (c *CopyClaim) refused(owner Owner, known bool, row txn.Content) error {
-	if !known && c.View.Shape.Adopt == AdoptLeave {
+	if !known && c.View.Shape.Adopt == types.AdoptLeave {
 		return errLeave
 	}
 	return &OwnedByOther{View: c.View.Name, Owner: owner.Primary, Known: known, As: owner.View, Op: row.Text(PropOp), At: row.At}

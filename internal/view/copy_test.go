@@ -6,6 +6,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 var emailRow = keys.Key{Partition: "Sales", Row: "email_a"}
@@ -28,7 +29,7 @@ func TestACopyKeepsTheSpellingOfWhatStays(t *testing.T) {
 	now := at("A", short) + at("B", long) + at("C", otherLong) + `,"Group":"Kwok"` + at("D", otherLong)
 	want := at("A", long) + at("B", short) + at("C", otherLong) + `,"Group":"Kwok"` + at("D", otherLong)
 	row := func(members string) []byte { return []byte(`{` + keyOfRow + members + `}`) }
-	v := &View{Name: "email", Shape: Shape{Kind: Copies}}
+	v := &View{Name: "email", Shape: types.Shape{Kind: types.Copies}}
 	for name, found := range map[string][]byte{"marked": row(stored + marked), "adopted": row(stored), "as the service sends it": row(`,"odata.metadata":"x"` + stored)} {
 		c := CopyClaim{View: v, Key: emailRow, Primary: ann, Body: row(now + marked), Old: row(old + marked)}
 		w, needed, err := c.write(txn.Row{ETag: "1", Body: found})
@@ -38,7 +39,7 @@ func TestACopyKeepsTheSpellingOfWhatStays(t *testing.T) {
 		checkMembers(t, name, w.Body, want+marked)
 	}
 	// A row that may be overwritten, and that is not the copy, gets the spelling of the primary.
-	v = &View{Name: "email", Shape: Shape{Kind: Copies, Adopt: AdoptOverwrite}}
+	v = &View{Name: "email", Shape: types.Shape{Kind: types.Copies, Adopt: types.AdoptOverwrite}}
 	c := CopyClaim{View: v, Key: emailRow, Primary: ann, Body: row(now + marked)}
 	w, _, err := c.write(txn.Row{ETag: "1", Body: row(at("A", long) + `,"Other":1`)})
 	if err != nil {
@@ -46,7 +47,7 @@ func TestACopyKeepsTheSpellingOfWhatStays(t *testing.T) {
 	}
 	checkMembers(t, "overwritten", w.Body, now+marked)
 	// The marker alone is added.
-	v = &View{Name: "email", Shape: Shape{Kind: Copies}}
+	v = &View{Name: "email", Shape: types.Shape{Kind: types.Copies}}
 	c = CopyClaim{View: v, Key: emailRow, Primary: ann, Body: row(old)}
 	if w, _, err = c.Adoption(txn.Row{ETag: "1", Body: row(stored)}); err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package view
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -15,7 +16,7 @@ import (
 // Derived is a row that a primary implies, checked and encoded.
 type Derived struct {
 	View *View
-	Row
+	types.DerivedRow
 	Body []byte // of a copy
 }
 
@@ -27,7 +28,7 @@ func (d *Derived) local(primary keys.Key) bool {
 // Holds reports whether d keeps another primary from having a row of v at the same key. A
 // merge keeps it only from setting properties for the same view.
 func (d *Derived) Holds(v *View) bool {
-	return d.Kind != Merges || d.View == v && len(d.Merge.Set) > 0
+	return d.Kind != types.Merges || d.View == v && len(d.Merge.Set) > 0
 }
 
 // sameContent reports whether d and o, two versions of one row, have the same content.
@@ -51,14 +52,14 @@ func (s *Set) Derive(entity any, key keys.Key, unknown *edm.Unknown) ([]Derived,
 	twice := s.asksTwice()
 	var shown any
 	for _, v := range s.Views {
-		var rows []Row
+		var rows []types.DerivedRow
 		var err error
 		if shown, rows, err = s.rowsOf(v, entity, shown, twice); err != nil {
 			return nil, err
 		}
 		before := len(all)
 		for _, row := range rows {
-			d := Derived{View: v, Row: row}
+			d := Derived{View: v, DerivedRow: row}
 			if err := s.check(&d, key); err != nil {
 				return nil, err
 			}
@@ -80,7 +81,7 @@ func (s *Set) encodeCopies(all []Derived, entity any, key keys.Key, unknown *edm
 	var known [2]bool
 	for i := range all {
 		d := &all[i]
-		if d.Kind != Copies {
+		if d.Kind != types.Copies {
 			continue
 		}
 		of, form := entity, 0
@@ -118,10 +119,10 @@ func (s *Set) asksTwice() bool {
 // copy of the entity, so that a view that assigns to a field, for example to fold a value for
 // its key, does not change the entity. The copy is made in shown, which rowsOf returns for
 // the next view, unless a row contains it.
-func (s *Set) rowsOf(v *View, entity, shown any, twice bool) (any, []Row, error) {
+func (s *Set) rowsOf(v *View, entity, shown any, twice bool) (any, []types.DerivedRow, error) {
 	shown = s.copyEntity(shown, entity)
 	first, err := v.call(shown)
-	if slices.ContainsFunc(first, func(r Row) bool { return r.Copy.Entity == shown }) {
+	if slices.ContainsFunc(first, func(r types.DerivedRow) bool { return r.Copy.Entity == shown }) {
 		shown = nil
 	}
 	if err != nil || !twice {
@@ -136,7 +137,7 @@ func (s *Set) rowsOf(v *View, entity, shown any, twice bool) (any, []Row, error)
 }
 
 // call calls Rows and sorts its result.
-func (v *View) call(entity any) (rows []Row, err error) {
+func (v *View) call(entity any) (rows []types.DerivedRow, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			// The text of the panic may contain values.
@@ -146,7 +147,12 @@ func (v *View) call(entity any) (rows []Row, err error) {
 	if rows, err = v.Rows(entity); err != nil {
 		return nil, &types.ViewError{View: v.Name, Err: azerr.Seal(err)}
 	}
-	slices.SortFunc(rows, func(a, b Row) int { return compareKeys(a.Key, b.Key) })
+	for i := range rows {
+		if of := rows[i].Copy.Entity; of != nil && (reflect.TypeOf(of) != reflect.TypeOf(entity) || reflect.ValueOf(of).IsNil()) {
+			return nil, BadView(v.Name, "CopySpec.Entity is no %T", entity)
+		}
+	}
+	slices.SortFunc(rows, func(a, b types.DerivedRow) int { return compareKeys(a.Key, b.Key) })
 	return rows, nil
 }
 
@@ -157,7 +163,7 @@ func compareKeys(a, b keys.Key) int {
 	return keys.Compare(a.Row, b.Row)
 }
 
-func (s *Set) equalRow(a, b Row) bool {
+func (s *Set) equalRow(a, b types.DerivedRow) bool {
 	if (a.Copy.Entity == nil) != (b.Copy.Entity == nil) {
 		return false
 	}
@@ -194,10 +200,10 @@ func (s *Set) check(d *Derived, primary keys.Key) error {
 			return BadView(name, "%w", &types.PropertyError{Property: field, Want: "a property of the type", Got: "an unknown name"})
 		}
 	}
-	return d.Merge.check(name)
+	return checkMerge(&d.Merge, name)
 }
 
-func (m *MergeSpec) check(view string) error {
+func checkMerge(m *types.MergeSpec, view string) error {
 	for name, v := range m.Set {
 		if edm.IsReserved(name) {
 			return BadView(view, "%w", &types.PropertyError{Property: name, Want: "another name", Got: "names that begin with azp_ are reserved"})
@@ -251,18 +257,18 @@ func compareKey(d Derived, key keys.Key) int { return compareKeys(d.Key, key) }
 // checkMerges fails unless o and d, rows of two views with the same key, are merges of
 // different properties.
 func checkMerges(o, d *Derived) error {
-	if o.Kind != Merges || d.Kind != Merges {
+	if o.Kind != types.Merges || d.Kind != types.Merges {
 		return BadView(d.View.Name, "a row of view %q has the same key", o.View.Name)
 	}
 	for _, name := range namesOf(d.Merge.Set, d.Merge.Add) {
-		if o.Merge.has(name) {
+		if merges(&o.Merge, name) {
 			return BadView(d.View.Name, "view %q merges property %s into the same row", o.View.Name, name)
 		}
 	}
 	return nil
 }
 
-func (m *MergeSpec) has(name string) bool {
+func merges(m *types.MergeSpec, name string) bool {
 	_, set := m.Set[name]
 	_, add := m.Add[name]
 	return set || add

@@ -43,53 +43,57 @@ func set[T any](t *testing.T, views ...*View) *Set {
 }
 
 // returning is the view v of pets with the given function.
-func (v View) returning(f func(*pet) ([]Row, error)) *View {
-	v.Rows = func(entity any) ([]Row, error) { return f(entity.(*pet)) }
+func (v View) returning(f func(*pet) ([]types.DerivedRow, error)) *View {
+	v.Rows = func(entity any) ([]types.DerivedRow, error) { return f(entity.(*pet)) }
 	return &v
 }
 
 // of is the view v with the same rows for every pet.
-func (v View) of(rows ...Row) *View {
-	return v.returning(func(*pet) ([]Row, error) { return rows, nil })
+func (v View) of(rows ...types.DerivedRow) *View {
+	return v.returning(func(*pet) ([]types.DerivedRow, error) { return rows, nil })
 }
 
-func copyRow(key keys.Key, spec CopySpec) Row { return Row{Key: key, Kind: Copies, Copy: spec} }
+func copyRow(key keys.Key, spec types.CopySpec) types.DerivedRow {
+	return types.DerivedRow{Key: key, Kind: types.Copies, Copy: spec}
+}
 
-func mergeRow(key keys.Key, spec MergeSpec) Row { return Row{Key: key, Kind: Merges, Merge: spec} }
+func mergeRow(key keys.Key, spec types.MergeSpec) types.DerivedRow {
+	return types.DerivedRow{Key: key, Kind: types.Merges, Merge: spec}
+}
 
 func TestAViewThatBreaksItsContractIsNamed(t *testing.T) {
 	at := func(row string) keys.Key { return keys.Key{Partition: "dogs", Row: row} }
 	a, b := View{Name: "a"}, View{Name: "b"}
-	merging := func(name string) View { return View{Name: name, Shape: Shape{Kind: Merges}} }
-	elsewhere := View{Name: "b", Shape: Shape{Target: NewTable("other", nil)}}
+	merging := func(name string) View { return View{Name: name, Shape: types.Shape{Kind: types.Merges}} }
+	elsewhere := View{Name: "b", Shape: types.Shape{Target: NewTable("other", nil)}}
 	calls := 0
 	for name, c := range map[string]struct {
 		views []*View
 		want  string // in the error; "" if there is none
 	}{
-		"two views, two rows":            {[]*View{a.of(copyRow(at("x"), CopySpec{})), b.of(copyRow(at("y"), CopySpec{}))}, ""},
-		"the same key in another table":  {[]*View{a.of(copyRow(at("x"), CopySpec{})), elsewhere.of(copyRow(at("x"), CopySpec{}))}, ""},
-		"the primary's key in another":   {[]*View{elsewhere.of(copyRow(at("id_1"), CopySpec{}))}, ""},
-		"merges of different properties": {[]*View{merging("a").of(mergeRow(at("x"), MergeSpec{Set: map[string]any{"P": "1"}})), merging("b").of(mergeRow(at("x"), MergeSpec{Add: map[string]any{"Q": int32(1)}}))}, ""},
-		"the primary's key":              {[]*View{a.of(copyRow(at("id_1"), CopySpec{}))}, `view "a": view breaks its contract: a row has the primary's own key`},
-		"the same key in two views":      {[]*View{a.of(copyRow(at("x"), CopySpec{})), b.of(copyRow(at("x"), CopySpec{}))}, `view "b": view breaks its contract: a row of view "a" has the same key`},
-		"the same key twice":             {[]*View{a.of(copyRow(at("x"), CopySpec{}), copyRow(at("x"), CopySpec{}))}, `two rows have the same key`},
-		"an invalid key":                 {[]*View{a.of(copyRow(at("x/y"), CopySpec{}))}, `view "a"`},
-		"a reserved key":                 {[]*View{a.of(copyRow(at("~azp_x"), CopySpec{}))}, `begins with "~azp"`},
-		"the wrong kind":                 {[]*View{a.of(Row{Key: at("x"), Kind: Members})}, `a row is a member, but the kind of the view's shape is copy`},
-		"an unknown field":               {[]*View{a.of(copyRow(at("x"), CopySpec{Only: []string{"Nom"}}))}, `property Nom`},
-		"an error of its own":            {[]*View{a.returning(func(*pet) ([]Row, error) { return nil, errors.New("no") })}, `view "a": error of type *errors.errorString`},
-		"a panic":                        {[]*View{a.returning(func(*pet) ([]Row, error) { panic("secret") })}, `panic of type string`},
-		"different results": {[]*View{a.returning(func(*pet) ([]Row, error) {
+		"two views, two rows":            {[]*View{a.of(copyRow(at("x"), types.CopySpec{})), b.of(copyRow(at("y"), types.CopySpec{}))}, ""},
+		"the same key in another table":  {[]*View{a.of(copyRow(at("x"), types.CopySpec{})), elsewhere.of(copyRow(at("x"), types.CopySpec{}))}, ""},
+		"the primary's key in another":   {[]*View{elsewhere.of(copyRow(at("id_1"), types.CopySpec{}))}, ""},
+		"merges of different properties": {[]*View{merging("a").of(mergeRow(at("x"), types.MergeSpec{Set: map[string]any{"P": "1"}})), merging("b").of(mergeRow(at("x"), types.MergeSpec{Add: map[string]any{"Q": int32(1)}}))}, ""},
+		"the primary's key":              {[]*View{a.of(copyRow(at("id_1"), types.CopySpec{}))}, `view "a": view breaks its contract: a row has the primary's own key`},
+		"the same key in two views":      {[]*View{a.of(copyRow(at("x"), types.CopySpec{})), b.of(copyRow(at("x"), types.CopySpec{}))}, `view "b": view breaks its contract: a row of view "a" has the same key`},
+		"the same key twice":             {[]*View{a.of(copyRow(at("x"), types.CopySpec{}), copyRow(at("x"), types.CopySpec{}))}, `two rows have the same key`},
+		"an invalid key":                 {[]*View{a.of(copyRow(at("x/y"), types.CopySpec{}))}, `view "a"`},
+		"a reserved key":                 {[]*View{a.of(copyRow(at("~azp_x"), types.CopySpec{}))}, `begins with "~azp"`},
+		"the wrong kind":                 {[]*View{a.of(types.DerivedRow{Key: at("x"), Kind: types.Members})}, `a row is a member, but the kind of the view's shape is copy`},
+		"an unknown field":               {[]*View{a.of(copyRow(at("x"), types.CopySpec{Only: []string{"Nom"}}))}, `property Nom`},
+		"an error of its own":            {[]*View{a.returning(func(*pet) ([]types.DerivedRow, error) { return nil, errors.New("no") })}, `view "a": error of type *errors.errorString`},
+		"a panic":                        {[]*View{a.returning(func(*pet) ([]types.DerivedRow, error) { panic("secret") })}, `panic of type string`},
+		"different results": {[]*View{a.returning(func(*pet) ([]types.DerivedRow, error) {
 			calls++
-			return []Row{copyRow(at(strings.Repeat("x", calls)), CopySpec{})}, nil
+			return []types.DerivedRow{copyRow(at(strings.Repeat("x", calls)), types.CopySpec{})}, nil
 		})}, `two calls with the same value returned different rows`},
-		"merges of one property":           {[]*View{merging("a").of(mergeRow(at("x"), MergeSpec{Set: map[string]any{"P": "1"}})), merging("b").of(mergeRow(at("x"), MergeSpec{Add: map[string]any{"P": int32(1)}}))}, `view "a" merges property P into the same row`},
-		"a value that is no property":      {[]*View{merging("a").of(mergeRow(at("x"), MergeSpec{Set: map[string]any{"P": 1}}))}, `property P`},
-		"a part that is no integer":        {[]*View{merging("a").of(mergeRow(at("x"), MergeSpec{Add: map[string]any{"P": 1.5}}))}, `property P`},
-		"a property both set and counted":  {[]*View{merging("a").of(mergeRow(at("x"), MergeSpec{Set: map[string]any{"P": "1"}, Add: map[string]any{"P": int32(1)}}))}, `set and counted`},
-		"a property of the library":        {[]*View{merging("a").of(mergeRow(at("x"), MergeSpec{Set: map[string]any{"azp_x": "1"}}))}, `azp_x`},
-		"a counter named like the library": {[]*View{merging("a").of(mergeRow(at("x"), MergeSpec{Add: map[string]any{"azp_x": int32(1)}}))}, `azp_x`},
+		"merges of one property":           {[]*View{merging("a").of(mergeRow(at("x"), types.MergeSpec{Set: map[string]any{"P": "1"}})), merging("b").of(mergeRow(at("x"), types.MergeSpec{Add: map[string]any{"P": int32(1)}}))}, `view "a" merges property P into the same row`},
+		"a value that is no property":      {[]*View{merging("a").of(mergeRow(at("x"), types.MergeSpec{Set: map[string]any{"P": 1}}))}, `property P`},
+		"a part that is no integer":        {[]*View{merging("a").of(mergeRow(at("x"), types.MergeSpec{Add: map[string]any{"P": 1.5}}))}, `property P`},
+		"a property both set and counted":  {[]*View{merging("a").of(mergeRow(at("x"), types.MergeSpec{Set: map[string]any{"P": "1"}, Add: map[string]any{"P": int32(1)}}))}, `set and counted`},
+		"a property of the library":        {[]*View{merging("a").of(mergeRow(at("x"), types.MergeSpec{Set: map[string]any{"azp_x": "1"}}))}, `azp_x`},
+		"a counter named like the library": {[]*View{merging("a").of(mergeRow(at("x"), types.MergeSpec{Add: map[string]any{"azp_x": int32(1)}}))}, `azp_x`},
 	} {
 		_, err := set[pet](t, c.views...).Derive(rex, keys.Key{Partition: "dogs", Row: "id_1"}, nil)
 		switch {
@@ -111,11 +115,11 @@ func TestAViewThatBreaksItsContractIsNamed(t *testing.T) {
 // A view may change its argument and copy that, for example without a secret.
 func TestACopyOfTheArgumentIsNotChangedByLaterViews(t *testing.T) {
 	at := keys.Key{Partition: "dogs", Row: "copy"}
-	anonymous := View{Name: "a"}.returning(func(p *pet) ([]Row, error) {
+	anonymous := View{Name: "a"}.returning(func(p *pet) ([]types.DerivedRow, error) {
 		p.Name = ""
-		return []Row{copyRow(at, CopySpec{Entity: p})}, nil
+		return []types.DerivedRow{copyRow(at, types.CopySpec{Entity: p})}, nil
 	})
-	s := set[pet](t, anonymous, View{Name: "b"}.of(copyRow(keys.Key{Partition: "dogs", Row: "other"}, CopySpec{})))
+	s := set[pet](t, anonymous, View{Name: "b"}.of(copyRow(keys.Key{Partition: "dogs", Row: "other"}, types.CopySpec{})))
 	for range 100 { // with two calls of each view and with one
 		rows, err := s.Derive(rex, keys.Key{Partition: "dogs", Row: "id_1"}, nil)
 		if err != nil {
@@ -126,10 +130,10 @@ func TestACopyOfTheArgumentIsNotChangedByLaterViews(t *testing.T) {
 		}
 	}
 	calls := int32(0)
-	s = set[pet](t, View{Name: "a"}.returning(func(p *pet) ([]Row, error) {
+	s = set[pet](t, View{Name: "a"}.returning(func(p *pet) ([]types.DerivedRow, error) {
 		calls++
 		p.Age = calls
-		return []Row{copyRow(at, CopySpec{Entity: p})}, nil
+		return []types.DerivedRow{copyRow(at, types.CopySpec{Entity: p})}, nil
 	}))
 	if _, err := s.Derive(rex, keys.Key{Partition: "dogs", Row: "id_1"}, nil); !errors.Is(err, azerr.ErrBadView) {
 		t.Errorf("a view with different results: %v", err)
@@ -139,10 +143,10 @@ func TestACopyOfTheArgumentIsNotChangedByLaterViews(t *testing.T) {
 // A function that folds a value in place, to make a key of it, is an easy mistake.
 func TestAViewThatAssignsToAFieldDoesNotChangeTheEntity(t *testing.T) {
 	var seen []string
-	fold := func(p *pet) ([]Row, error) {
+	fold := func(p *pet) ([]types.DerivedRow, error) {
 		seen = append(seen, p.Name)
 		p.Name = strings.ToUpper(p.Name)
-		return []Row{copyRow(keys.Key{Partition: "dogs", Row: "name_" + p.Name}, CopySpec{})}, nil
+		return []types.DerivedRow{copyRow(keys.Key{Partition: "dogs", Row: "name_" + p.Name}, types.CopySpec{})}, nil
 	}
 	v := *rex
 	rows, err := set[pet](t, View{Name: "a"}.returning(fold)).Derive(&v, keys.Key{Partition: "dogs", Row: "id_1"}, nil)
@@ -159,8 +163,8 @@ func TestAViewThatAssignsToAFieldDoesNotChangeTheEntity(t *testing.T) {
 
 func TestAViewMayReturnItsRowsInAnyOrder(t *testing.T) {
 	flip := false
-	s := set[pet](t, View{Name: "a"}.returning(func(*pet) ([]Row, error) {
-		rows := []Row{copyRow(keys.Key{Partition: "p", Row: "1"}, CopySpec{}), copyRow(keys.Key{Partition: "p", Row: "2"}, CopySpec{})}
+	s := set[pet](t, View{Name: "a"}.returning(func(*pet) ([]types.DerivedRow, error) {
+		rows := []types.DerivedRow{copyRow(keys.Key{Partition: "p", Row: "1"}, types.CopySpec{}), copyRow(keys.Key{Partition: "p", Row: "2"}, types.CopySpec{})}
 		if flip = !flip; flip {
 			rows[0], rows[1] = rows[1], rows[0]
 		}
@@ -174,7 +178,7 @@ func TestAViewMayReturnItsRowsInAnyOrder(t *testing.T) {
 func TestACopyContainsTheRequestedPropertiesAndItsOwner(t *testing.T) {
 	primary := keys.Key{Partition: "dogs", Row: "id_1"}
 	at := keys.Key{Partition: "dogs", Row: "name_Rex"}
-	for want, spec := range map[string]CopySpec{
+	for want, spec := range map[string]types.CopySpec{
 		`{"PartitionKey":"dogs","RowKey":"name_Rex","Name":"Rex","Age":3,"azp_pk":"dogs","azp_rk":"id_1","azp_view":"a"}`: {},
 		`{"PartitionKey":"dogs","RowKey":"name_Rex","Age":3,"azp_pk":"dogs","azp_rk":"id_1","azp_view":"a"}`:              {Only: []string{"Age"}},
 		`{"PartitionKey":"dogs","RowKey":"name_Rex","azp_pk":"dogs","azp_rk":"id_1","azp_view":"a"}`:                      {Only: []string{}},
@@ -190,8 +194,8 @@ func TestACopyContainsTheRequestedPropertiesAndItsOwner(t *testing.T) {
 }
 
 func TestACopyOfAMapContainsOnlyTheRequestedProperties(t *testing.T) {
-	s := set[map[string]any](t, &View{Name: "a", Rows: func(any) ([]Row, error) {
-		return []Row{copyRow(keys.Key{Partition: "p", Row: "x"}, CopySpec{Only: []string{"B"}})}, nil
+	s := set[map[string]any](t, &View{Name: "a", Rows: func(any) ([]types.DerivedRow, error) {
+		return []types.DerivedRow{copyRow(keys.Key{Partition: "p", Row: "x"}, types.CopySpec{Only: []string{"B"}})}, nil
 	}})
 	rows, err := s.Derive(&map[string]any{"PartitionKey": "p", "RowKey": "r", "A": "1", "B": int64(2)}, keys.Key{Partition: "p", Row: "r"}, nil)
 	if err != nil {
@@ -204,7 +208,7 @@ func TestACopyOfAMapContainsOnlyTheRequestedProperties(t *testing.T) {
 }
 
 func TestNoEntityImpliesNoRows(t *testing.T) {
-	s := set[pet](t, View{Name: "a"}.returning(func(*pet) ([]Row, error) { return nil, errors.New("called") }))
+	s := set[pet](t, View{Name: "a"}.returning(func(*pet) ([]types.DerivedRow, error) { return nil, errors.New("called") }))
 	if rows, err := s.Derive(nil, keys.Key{}, nil); len(rows) > 0 || err != nil {
 		t.Errorf("%v, %v", rows, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Diff is what a change of a primary means for one row.
@@ -69,14 +70,14 @@ func (d *Diff) Claim() CopyClaim {
 // known.
 func (d *Diff) Adopts() bool {
 	shape := d.View.Shape
-	return !d.Tracked && d.Old != nil && shape.Kind == Copies && !shape.Plain && !d.Unique() &&
+	return !d.Tracked && d.Old != nil && shape.Kind == types.Copies && !shape.Plain && !d.Unique() &&
 		(d.New == nil || !d.Old.sameContent(d.New))
 }
 
 // Ref identifies the row as a row of v: a copy may change from the view of Old to that
 // of New.
-func (d *Diff) Ref(v *View) RowRef {
-	return RowRef{View: v.Name, Partition: d.Key.Partition, Row: d.Key.Row}
+func (d *Diff) Ref(v *View) types.RowRef {
+	return types.RowRef{View: v.Name, Partition: d.Key.Partition, Row: d.Key.Row}
 }
 
 // Differences compares the rows of two versions of the primary at key. local are the
@@ -115,5 +116,5 @@ func (d *Diff) continuedBy(n *Derived) bool {
 	if d.New != nil || d.Key != n.Key || d.View.TargetID() != n.View.TargetID() {
 		return false
 	}
-	return d.View == n.View || d.View.Shape.Kind == Copies && n.View.Shape.Kind == Copies
+	return d.View == n.View || d.View.Shape.Kind == types.Copies && n.View.Shape.Kind == types.Copies
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // implied makes derived rows from texts such as "view:partition/row=content".
@@ -16,7 +17,7 @@ func implied(views map[string]*View, texts string) []Derived {
 		view, at, _ := strings.Cut(address, ":")
 		pk, rk, _ := strings.Cut(at, "/")
 		v := views[view]
-		all = append(all, Derived{View: v, Row: Row{Key: keys.Key{Partition: pk, Row: rk}, Kind: v.Shape.Kind}, Body: []byte(body)})
+		all = append(all, Derived{View: v, DerivedRow: types.DerivedRow{Key: keys.Key{Partition: pk, Row: rk}, Kind: v.Shape.Kind}, Body: []byte(body)})
 	}
 	return all
 }
@@ -32,7 +33,7 @@ func (d *Diff) text() string {
 }
 
 func TestDifferencesOfTwoVersions(t *testing.T) {
-	views := map[string]*View{"a": {Name: "a"}, "b": {Name: "b"}, "far": {Name: "far", Shape: Shape{Target: NewTable("other", nil)}}}
+	views := map[string]*View{"a": {Name: "a"}, "b": {Name: "b"}, "far": {Name: "far", Shape: types.Shape{Target: NewTable("other", nil)}}}
 	primary := keys.Key{Partition: "p", Row: "1"}
 	for name, c := range map[string]struct {
 		old, new      string

@@ -7,6 +7,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // A change here is a change of what older versions of the library find in the tables:
@@ -20,14 +21,14 @@ func TestStoredFormat(t *testing.T) {
 	}
 	primary := keys.Key{Partition: "Sales", Row: "000223"}
 	unique := CopyClaim{View: &View{Name: "byBadge"}, Key: keys.Key{Partition: "badge", Row: "B7"}, Primary: primary, Op: "ID"}
-	merge := &Claim{View: &View{Name: "company", Shape: Shape{Kind: Merges}}, Key: keys.Key{Partition: "company", Row: "all"}, Owner: primary, Wanted: true,
-		Merge: MergeSpec{Set: map[string]any{"Boss": "Ann"}, Add: map[string]any{"Count": int64(1)}}}
+	merge := &Claim{View: &View{Name: "company", Shape: types.Shape{Kind: types.Merges}}, Key: keys.Key{Partition: "company", Row: "all"}, Owner: primary, Wanted: true,
+		Merge: types.MergeSpec{Set: map[string]any{"Boss": "Ann"}, Add: map[string]any{"Count": int64(1)}}}
 	writes, err := merge.writes(Found{}, nil)
 	if err != nil || len(writes) != 3 {
 		t.Fatal(writes, err)
 	}
-	list := &Claim{View: &View{Name: "byLast", Shape: Shape{Kind: Members, List: oneMember{}}}, Key: keys.Key{Partition: "Sales", Row: "last_Jones"}, Owner: primary, Wanted: true}
-	ref, err := json.Marshal(RowRef{View: "byBadge", Partition: "badge", Row: "B7"})
+	list := &Claim{View: &View{Name: "byLast", Shape: types.Shape{Kind: types.Members, List: oneMember{}}}, Key: keys.Key{Partition: "Sales", Row: "last_Jones"}, Owner: primary, Wanted: true}
+	ref, err := json.Marshal(types.RowRef{View: "byBadge", Partition: "badge", Row: "B7"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +64,7 @@ func (oneMember) Len(row map[string]any) (int, error) { return len(row), nil }
 // A part of zero does not change the counter. The transaction still has the condition that
 // the row is unchanged.
 func TestAMarkIsDeletedOnConditionThatItIsUnchanged(t *testing.T) {
-	c := &Claim{View: &View{Name: "orders", Shape: Shape{Kind: Merges}}, Key: keys.Key{Partition: "company", Row: "all"}, Owner: keys.Key{Partition: "Sales", Row: "1"}}
+	c := &Claim{View: &View{Name: "orders", Shape: types.Shape{Kind: types.Merges}}, Key: keys.Key{Partition: "company", Row: "all"}, Owner: keys.Key{Partition: "Sales", Row: "1"}}
 	writes, err := c.writes(Found{
 		Row:  txn.Row{ETag: "row", Body: []byte(`{"Orders":7}`)},
 		Mark: txn.Row{ETag: "mark", Body: []byte(`{"azp_parts":"{\"Orders\":0}"}`)},

@@ -47,9 +47,9 @@ func LocalRows(local []Diff) ([]LocalRow, error) {
 func (r *LocalRow) add(d Diff) error {
 	o, kind := &r.Diffs[0], d.View.Shape.Kind
 	switch {
-	case o.View.Shape.Kind != kind, kind == Copies && o.New != nil && d.New != nil:
+	case o.View.Shape.Kind != kind, kind == types.Copies && o.New != nil && d.New != nil:
 		return &DiffError{d.Primary, &types.DuplicateError{View: d.View.Name, Key: d.Key}}
-	case kind != Copies:
+	case kind != types.Copies:
 		r.Diffs = append(r.Diffs, d)
 		return nil
 	}
@@ -76,8 +76,8 @@ func (e *DiffError) Unwrap() error { return e.Err }
 // and the old version of its primary determines what is stored.
 func (r *LocalRow) Blind() bool {
 	d := &r.Diffs[0]
-	mayDiffer := d.View.Shape.Adopt == AdoptLeave // a row of someone else may have been left there
-	return d.View.Shape.Kind == Copies && (d.Old == nil || d.Tracked && !mayDiffer)
+	mayDiffer := d.View.Shape.Adopt == types.AdoptLeave // a row of someone else may have been left there
+	return d.View.Shape.Kind == types.Copies && (d.Old == nil || d.Tracked && !mayDiffer)
 }
 
 // BlindWrite returns the write of a row that is [LocalRow.Blind]. The write fails, and
@@ -133,7 +133,7 @@ func formerOf(formers []Former, view string) *keys.Key {
 // The error is a [*DiffError]. It contains an [*OwnedByOther] if the row belongs to
 // another primary that is not one of formers.
 func (r *LocalRow) Write(found txn.Row, formers ...Former) (w wire.Write, needed bool, err error) {
-	if d := &r.Diffs[0]; d.View.Shape.Kind == Copies {
+	if d := &r.Diffs[0]; d.View.Shape.Kind == types.Copies {
 		c := d.Claim()
 		c.Over = formerOf(formers, d.View.Name)
 		w, needed, err = c.write(found)
@@ -158,7 +158,7 @@ func (r *LocalRow) Write(found txn.Row, formers ...Former) (w wire.Write, needed
 		}
 		missing = missing && !changed
 		needed = needed || changed || d.confirm()
-		if d.View.Shape.Kind == Members {
+		if d.View.Shape.Kind == types.Members {
 			list = d.View
 		}
 	}
@@ -210,17 +210,17 @@ func (r *LocalRow) inOrder() []*Diff {
 // process may be about to remove. The write makes that removal conflict with the
 // transaction.
 func (d *Diff) confirm() bool {
-	return d.New != nil && d.stored() == nil && !d.Repair && d.View.Shape.Kind != Merges
+	return d.New != nil && d.stored() == nil && !d.Repair && d.View.Shape.Kind != types.Merges
 }
 
 // edit makes row what d implies and reports whether that changed anything. absent means
 // that the row does not exist.
 func (d *Diff) edit(row txn.Content, absent bool, former *keys.Key) (bool, error) {
-	if d.View.Shape.Kind == Members {
+	if d.View.Shape.Kind == types.Members {
 		return editList(row, d.View, d.Key, d.Primary, d.New != nil)
 	}
 	var before, after map[string]any
-	var want *MergeSpec
+	var want *types.MergeSpec
 	if old := d.stored(); old != nil {
 		before = old.Merge.Add
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // The row of a remote counter is not in the partition of the primaries that it counts,
@@ -82,7 +83,7 @@ func (c *Claim) mergeWrites(found Found, former *keys.Key) ([]*wire.Write, error
 		}
 		row.Properties[PropState] = statePart
 	}
-	var want *MergeSpec
+	var want *types.MergeSpec
 	var parts map[string]any
 	if c.Wanted {
 		want, parts = &c.Merge, c.Merge.Add

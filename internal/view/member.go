@@ -8,26 +8,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
-
-// List edits the row that contains a list. Implementations are pure, and safe for
-// concurrent use.
-//
-// A row is a map of its properties by name, without keys, Timestamp and the properties
-// of the library. Values are string, bool, int32, int64, float64, time.Time, []byte or
-// [16]byte. A missing row is an empty map.
-type List interface {
-	// Add adds member, the key of a primary, to the list and reports whether that changed
-	// the row. It changes row in place. If the row is full, the error matches
-	// [azerr.ErrTooLarge].
-	Add(row map[string]any, member keys.Key) (changed bool, err error)
-
-	// Remove removes member from the list and reports whether that changed the row.
-	Remove(row map[string]any, member keys.Key) (changed bool, err error)
-
-	// Len returns the number of members. A list without members is deleted.
-	Len(row map[string]any) (int, error)
-}
 
 // editList adds the primary to the list in the row at key, or removes it, and reports
 // whether that changed anything. A list without a marker gets one if the primary is added.
@@ -43,7 +25,7 @@ func editList(row txn.Content, v *View, key, primary keys.Key, wanted bool) (cha
 		switch {
 		case !wanted:
 			return false, nil
-		case v.Shape.Adopt == AdoptLeave && isUnmarked(row.Properties):
+		case v.Shape.Adopt == types.AdoptLeave && isUnmarked(row.Properties):
 			return false, errLeave
 		}
 		return false, &OwnedByOther{View: v.Name}
@@ -75,7 +57,7 @@ func editList(row txn.Content, v *View, key, primary keys.Key, wanted bool) (cha
 }
 
 // isEmptyList reports whether the list in row has no members.
-func isEmptyList(row txn.Content, list List) (bool, error) {
+func isEmptyList(row txn.Content, list types.List) (bool, error) {
 	n, err := list.Len(withoutReserved(row.Properties))
 	if err != nil {
 		return false, fmt.Errorf("list: %w", err)

@@ -39,7 +39,7 @@ func settersOf(row edm.Properties) (map[string]setter, error) {
 // want.Set, or removes them if want is nil. It reports whether that changed anything. If
 // another primary than former has set properties for the view, editSet fails with
 // [*OwnedByOther] if want sets some, and otherwise does nothing.
-func editSet(row txn.Content, v *View, primary keys.Key, want *MergeSpec, former *keys.Key) (changed bool, err error) {
+func editSet(row txn.Content, v *View, primary keys.Key, want *types.MergeSpec, former *keys.Key) (changed bool, err error) {
 	view := v.Name
 	setters, err := settersOf(row.Properties)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // ReservedRow is the prefix of the row keys that the library reserves for its own rows.
@@ -59,12 +60,12 @@ func OwnerOf(text func(property string) (value string, ok bool)) (owner Owner, o
 
 // Claims reports whether the row at key, in the table that contains the rows of v, is a
 // row of v, and returns its owner: by its marker if it has one, otherwise by
-// [Shape.Owner]. The owner of a list has no Primary. row contains all properties of the
+// [types.Shape].Owner. The owner of a list has no Primary. row contains all properties of the
 // row. No row of kind Merges is claimed, because it belongs to another entity.
 //
 // Claims fails if Shape.Owner panics. It makes no request.
 func (v *View) Claims(key keys.Key, row edm.Properties) (owner Owner, ok bool, err error) {
-	if v.Shape.Kind == Merges || strings.HasPrefix(key.Row, ReservedRow) {
+	if v.Shape.Kind == types.Merges || strings.HasPrefix(key.Row, ReservedRow) {
 		return Owner{}, false, nil
 	}
 	owner, ok, err = v.ownerOf(key, row)
@@ -82,7 +83,7 @@ func (v *View) ownerOf(key keys.Key, row edm.Properties) (owner Owner, ok bool, 
 		owner.Primary, ok, err = v.unmarkedOwner(key, func() map[string]any { return withoutReserved(row) })
 		return owner, ok, err
 	}
-	if v.Shape.Kind == Members {
+	if v.Shape.Kind == types.Members {
 		return Owner{View: view}, true, nil
 	}
 	owner, ok = OwnerOf(func(property string) (string, bool) {
@@ -98,7 +99,7 @@ func (v *View) PrimaryOf(key keys.Key, row edm.Properties) (primary keys.Key, ok
 	return owner.Primary, ok && !owner.Reserved && owner.View == v.Name, err
 }
 
-// unmarkedOwner calls [Shape.Owner]. primary is zero if ok is false, whatever Owner returns.
+// unmarkedOwner calls [types.Shape].Owner. primary is zero if ok is false, whatever Owner returns.
 func (v *View) unmarkedOwner(key keys.Key, row func() map[string]any) (primary keys.Key, ok bool, err error) {
 	if v.Shape.Owner == nil {
 		return keys.Key{}, false, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // byContent is the Owner of a copy whose property Who is the row key of its primary.
@@ -19,8 +20,8 @@ func byContent(key keys.Key, row func() map[string]any) (keys.Key, bool) {
 
 func TestAViewClaimsItsRowsAndNoOthers(t *testing.T) {
 	at := keys.Key{Partition: "Sales", Row: "email_a"}
-	copies := &View{Name: "email", Shape: Shape{Owner: byContent, Plain: true}}
-	lists := &View{Name: "last", Shape: Shape{Kind: Members, List: oneMember{}, Owner: byContent}}
+	copies := &View{Name: "email", Shape: types.Shape{Owner: byContent, Plain: true}}
+	lists := &View{Name: "last", Shape: types.Shape{Kind: types.Members, List: oneMember{}, Owner: byContent}}
 	for name, c := range map[string]struct {
 		view *View
 		key  keys.Key
@@ -37,7 +38,7 @@ func TestAViewClaimsItsRowsAndNoOthers(t *testing.T) {
 		"a marked list":         {lists, at, edm.Properties{PropView: "last"}, true},
 		"a list by hand":        {lists, at, edm.Properties{"Who": "ann"}, true},
 		"a list of another":     {lists, at, edm.Properties{PropView: "first", "Who": "ann"}, false},
-		"a row merged into":     {&View{Name: "boss", Shape: Shape{Kind: Merges}}, at, edm.Properties{PropView: "boss"}, false},
+		"a row merged into":     {&View{Name: "boss", Shape: types.Shape{Kind: types.Merges}}, at, edm.Properties{PropView: "boss"}, false},
 		"without Owner by hand": {&View{Name: "email"}, at, edm.Properties{"Who": "ann"}, false},
 	} {
 		owner, ok, err := c.view.Claims(c.key, c.row)
@@ -48,7 +49,7 @@ func TestAViewClaimsItsRowsAndNoOthers(t *testing.T) {
 			t.Errorf("%s: the owner is %v", name, owner.Primary)
 		}
 	}
-	broken := &View{Name: "email", Shape: Shape{Owner: func(keys.Key, func() map[string]any) (keys.Key, bool) { panic("x") }}}
+	broken := &View{Name: "email", Shape: types.Shape{Owner: func(keys.Key, func() map[string]any) (keys.Key, bool) { panic("x") }}}
 	if _, _, err := broken.Claims(at, edm.Properties{}); !errors.Is(err, azerr.ErrBadView) {
 		t.Errorf("a panic: %v", err)
 	}
@@ -56,7 +57,7 @@ func TestAViewClaimsItsRowsAndNoOthers(t *testing.T) {
 
 // Shape.Owner may return a part of a key with false.
 func TestARowOfNoViewHasNoOwner(t *testing.T) {
-	copies := &View{Name: "email", Shape: Shape{Owner: byContent, Plain: true}}
+	copies := &View{Name: "email", Shape: types.Shape{Owner: byContent, Plain: true}}
 	c := CopyClaim{View: copies, Key: ann, Primary: bob, Body: []byte(`{"PartitionKey":"Sales","RowKey":"ann"}`)}
 	_, _, err := c.write(txn.Row{ETag: "e", Body: []byte(`{"PartitionKey":"Sales","RowKey":"ann","Name":"x"}`)})
 	var other *OwnedByOther
@@ -70,10 +71,10 @@ func TestSetsRefuseShapesThatAreIncomplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, s := range map[string]Shape{
+	for name, s := range map[string]types.Shape{
 		"plain without Owner": {Plain: true},
-		"plain merges":        {Plain: true, Owner: byContent, Kind: Merges},
-		"unknown Adopt":       {Adopt: AdoptLeave + 1},
+		"plain merges":        {Plain: true, Owner: byContent, Kind: types.Merges},
+		"unknown Adopt":       {Adopt: types.AdoptLeave + 1},
 	} {
 		if _, err := NewSet(codec, []*View{{Name: "v", Shape: s}}, false, nil, nil, nil); !errors.Is(err, azerr.ErrBadView) {
 			t.Errorf("%s: %v", name, err)
@@ -85,7 +86,7 @@ func TestSetsRefuseShapesThatAreIncomplete(t *testing.T) {
 // not, even if rows may be overwritten.
 func TestRowsOfTheLibraryAreNotAdopted(t *testing.T) {
 	for _, property := range []string{PropViews, propMerged, PropState} {
-		c := CopyClaim{View: &View{Name: "email", Shape: Shape{Adopt: AdoptOverwrite}}, Key: ann, Primary: bob, Body: []byte(`{"PartitionKey":"Sales","RowKey":"ann"}`)}
+		c := CopyClaim{View: &View{Name: "email", Shape: types.Shape{Adopt: types.AdoptOverwrite}}, Key: ann, Primary: bob, Body: []byte(`{"PartitionKey":"Sales","RowKey":"ann"}`)}
 		_, _, err := c.write(txn.Row{ETag: "e", Body: []byte(`{"PartitionKey":"Sales","RowKey":"ann","` + property + `":"x"}`)})
 		var other *OwnedByOther
 		if !errors.As(err, &other) || other.Known {

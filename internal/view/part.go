@@ -50,11 +50,11 @@ type MemberLister interface {
 // Verifiable reports whether [Set.StoredParts] finds the parts of v: its rows are in a
 // table, and its lists, if any, are MemberListers.
 func (v *View) Verifiable() bool {
-	if _, isTable := v.Shape.Target.(*Table); v.Foreign() && !isTable {
+	if table, _ := v.Where(); v.Foreign() && table == nil {
 		return false
 	}
 	_, lists := v.Shape.List.(MemberLister)
-	return v.Shape.Kind != Members || lists
+	return v.Shape.Kind != types.Members || lists
 }
 
 // ImpliedParts returns the parts that should be stored because the primary at key implies d.
@@ -62,11 +62,11 @@ func (v *View) Verifiable() bool {
 func ImpliedParts(d *Derived, primary keys.Key) ([]Part, error) {
 	p := Part{View: d.View.Name, Key: d.Key, Primary: primary}
 	switch d.Kind {
-	case Copies:
+	case types.Copies:
 		properties, _, err := edm.ReadProperties(d.Body)
 		p.Kind, p.Content = PartCopy, contentOf(d.View.normal(properties, d.Copy.Only))
 		return []Part{p}, err
-	case Members:
+	case types.Members:
 		p.Kind = PartMember
 		return []Part{p}, nil
 	}
@@ -99,7 +99,7 @@ func (s *Set) StoredParts(key keys.Key, row edm.Properties, use func(*View) bool
 		}
 		p := Part{View: v.Name, Key: key}
 		switch from, sets := setters[v.Name]; {
-		case v.Shape.Kind != Merges:
+		case v.Shape.Kind != types.Merges:
 			all, err = v.appendStored(all, p, row)
 		case sets:
 			p.Kind, p.Primary = PartSet, keys.Key{Partition: from.Partition, Row: from.Row}
@@ -124,7 +124,7 @@ func (s *Set) UnmarkedParts(key keys.Key, row edm.Properties, use func(*View) bo
 		return nil
 	}
 	for _, v := range s.Views {
-		if l := v.Shape.Layout; use(v) && v.MayBeUnmarked() && l.Has(key) && v.shows(row, l.Only) {
+		if l := v.Layout; use(v) && v.MayBeUnmarked() && l.Has(key) && v.shows(row, l.Only) {
 			all = append(all, Part{Kind: PartCopy, View: v.Name, Key: key, Content: contentOf(v.normal(row, l.Only)), Loose: true})
 		}
 	}
@@ -133,7 +133,7 @@ func (s *Set) UnmarkedParts(key keys.Key, row edm.Properties, use func(*View) bo
 
 // MayBeUnmarked reports whether [Set.UnmarkedParts] finds copies of v.
 func (v *View) MayBeUnmarked() bool {
-	return v.Shape.Kind == Copies && v.Shape.Owner == nil && v.Shape.Layout.Has != nil && !v.exact
+	return v.Shape.Kind == types.Copies && v.Shape.Owner == nil && v.Layout.Has != nil && !v.exact
 }
 
 // appendStored appends the copy or the members in a row, if it is one of v.
@@ -142,8 +142,8 @@ func (v *View) appendStored(all []Part, p Part, row edm.Properties) ([]Part, err
 	if err != nil || !ok || owner.Reserved {
 		return all, err
 	}
-	if v.Shape.Kind == Copies {
-		p.Kind, p.Primary, p.Content = PartCopy, owner.Primary, contentOf(v.normal(row, v.Shape.Layout.Only))
+	if v.Shape.Kind == types.Copies {
+		p.Kind, p.Primary, p.Content = PartCopy, owner.Primary, contentOf(v.normal(row, v.Layout.Only))
 		return append(all, p), nil
 	}
 	lister, ok := v.Shape.List.(MemberLister)
@@ -268,7 +268,7 @@ func (c *Claim) Agrees(found Found) (agrees bool, other *OwnedByOther, err error
 // agreesUnmarked reports whether the row, which was read as found, is the copy that c wants, and has
 // no property of the library.
 func (c *Claim) agreesUnmarked(found txn.Row) (bool, error) {
-	if c.View.Shape.Kind != Copies || c.View.exact || !c.Wanted || found.Absent() {
+	if c.View.Shape.Kind != types.Copies || c.View.exact || !c.Wanted || found.Absent() {
 		return false, nil
 	}
 	row, err := found.Content()

@@ -9,6 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Set is the views of one table. It is immutable, and safe for concurrent use.
@@ -88,26 +89,25 @@ func (s *Set) meaning(m meaning) *Set {
 
 // check checks v itself; names are those of the views before it.
 func (v *View) check(names []string, outbox bool) error {
-	_, isTable := v.Shape.Target.(*Table)
-	_, reconciles := v.Shape.Target.(Reconciler)
+	table, other := v.Where()
 	switch {
 	case !isName(v.Name):
 		return BadView(v.Name, "a name has 1 to 64 letters, digits, '-', '_' and '.'")
 	case slices.Contains(names, v.Name):
 		return BadView(v.Name, "two views have this name")
-	case v.Shape.Kind < Copies || v.Shape.Kind > Merges:
+	case v.Shape.Kind < types.Copies || v.Shape.Kind > types.Merges:
 		return BadView(v.Name, "its shape has an unknown kind")
-	case v.Shape.Kind == Members && v.Shape.List == nil && (isTable || !v.Foreign()):
+	case v.Shape.Kind == types.Members && v.Shape.List == nil && (table != nil || !v.Foreign()):
 		return BadView(v.Name, "its shape has no List")
 	case v.Shape.Plain && v.Shape.Owner == nil:
 		return BadView(v.Name, "its shape is Plain and has no Owner")
-	case v.Shape.Plain && v.Shape.Kind == Merges:
+	case v.Shape.Plain && v.Shape.Kind == types.Merges:
 		return BadView(v.Name, "its shape is Plain, which merges cannot be")
-	case v.Shape.Adopt < AdoptEqual || v.Shape.Adopt > AdoptLeave:
+	case v.Shape.Adopt < types.AdoptEqual || v.Shape.Adopt > types.AdoptLeave:
 		return BadView(v.Name, "its shape has an unknown Adopt")
 	case (v.Foreign() || v.Shape.Remote) && !outbox:
 		return NoOutbox(v.Name)
-	case v.Foreign() && !isTable && !reconciles:
+	case v.Foreign() && table == nil && other == nil:
 		return BadView(v.Name, "its target was not made by TableTarget or a pattern package")
 	case v.Foreign() && v.TargetID() == "":
 		return BadView(v.Name, "its target has no ID")

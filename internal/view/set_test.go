@@ -9,6 +9,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 func TestASetNamesTheViewItRefuses(t *testing.T) {
@@ -16,20 +17,20 @@ func TestASetNamesTheViewItRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	named := func(name string, shape Shape) *View { return &View{Name: name, Shape: shape} }
+	named := func(name string, shape types.Shape) *View { return &View{Name: name, Shape: shape} }
 	for want, c := range map[string]struct {
 		views  []*View
 		outbox bool
 	}{
-		`view "a": view breaks its contract: two views have this name`:          {[]*View{named("a", Shape{}), named("a", Shape{})}, true},
-		`a name has 1 to 64 letters`:                                            {[]*View{named("a b", Shape{})}, true},
-		`view "a": view breaks its contract: it leaves the primary's partition`: {[]*View{named("a", Shape{Remote: true})}, false},
-		`view "b": view breaks its contract: it leaves the primary's partition`: {[]*View{named("b", Shape{Target: NewTable("x", nil)})}, false},
-		`its target has no ID`:                                                  {[]*View{named("a", Shape{Target: NewTable("", nil)})}, true},
-		`view "a": view breaks its contract: its shape has no List`:             {[]*View{named("a", Shape{Kind: Members})}, true},
-		`view "far": view breaks its contract: its shape has no List`:           {[]*View{named("far", Shape{Kind: Members, Target: NewTable("x", nil)})}, true},
-		`view "a": view breaks its contract: its shape has an unknown kind`:     {[]*View{named("a", Shape{Kind: 7})}, true},
-		`view 1: nil`: {[]*View{named("a", Shape{}), nil}, true},
+		`view "a": view breaks its contract: two views have this name`:          {[]*View{named("a", types.Shape{}), named("a", types.Shape{})}, true},
+		`a name has 1 to 64 letters`:                                            {[]*View{named("a b", types.Shape{})}, true},
+		`view "a": view breaks its contract: it leaves the primary's partition`: {[]*View{named("a", types.Shape{Remote: true})}, false},
+		`view "b": view breaks its contract: it leaves the primary's partition`: {[]*View{named("b", types.Shape{Target: NewTable("x", nil)})}, false},
+		`its target has no ID`:                                                  {[]*View{named("a", types.Shape{Target: NewTable("", nil)})}, true},
+		`view "a": view breaks its contract: its shape has no List`:             {[]*View{named("a", types.Shape{Kind: types.Members})}, true},
+		`view "far": view breaks its contract: its shape has no List`:           {[]*View{named("far", types.Shape{Kind: types.Members, Target: NewTable("x", nil)})}, true},
+		`view "a": view breaks its contract: its shape has an unknown kind`:     {[]*View{named("a", types.Shape{Kind: 7})}, true},
+		`view 1: nil`: {[]*View{named("a", types.Shape{}), nil}, true},
 	} {
 		_, err := NewSet(codec, c.views, c.outbox, nil, nil, nil)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -41,10 +42,16 @@ func TestASetNamesTheViewItRefuses(t *testing.T) {
 	}
 }
 
+// declared is a View that a package has declared.
+type declared struct{ view View }
+
+func (d *declared) Name() string           { return d.view.Name }
+func (d *declared) Engine() (*View, error) { return &d.view, nil }
+
 func TestAViewWhoseDescriptionPanicsIsRefused(t *testing.T) {
-	var none *View
-	_, err := New(func() (string, Shape, error) { return none.Name, none.Shape, nil }, nil)
-	if !errors.Is(err, azerr.ErrBadView) || !strings.Contains(err.Error(), "Name, Shape or Err panicked") {
+	var none *declared
+	_, err := Of(none)
+	if !errors.Is(err, azerr.ErrBadView) || !strings.Contains(err.Error(), "its declaration panicked with") {
 		t.Error(err)
 	}
 }

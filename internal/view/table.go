@@ -26,6 +26,9 @@ func NewTable(id string, client *wire.Client) *Table { return &Table{Client: cli
 // ID returns the ID passed to NewTable.
 func (t *Table) ID() string { return t.id }
 
+// Module implements [types.Target].
+func (t *Table) Module(azerr.Module) {}
+
 // Create creates the table; it is not an error if the table exists. One request.
 func (t *Table) Create(ctx context.Context) error { return t.Client.CreateTable(ctx) }
 
@@ -34,7 +37,7 @@ func (t *Table) Create(ctx context.Context) error { return t.Client.CreateTable(
 func (t *Table) Read(ctx context.Context, c *Claim) (Found, error) {
 	var f Found
 	g, gctx := errgroup.WithContext(ctx)
-	if c.View.Shape.Kind == Merges {
+	if c.View.Shape.Kind == types.Merges {
 		g.Go(func() (err error) {
 			f.Mark, err = txn.ReadRow(gctx, t.Client, c.MarkKey())
 			return err
@@ -61,7 +64,7 @@ func (t *Table) Read(ctx context.Context, c *Claim) (Found, error) {
 // marks of the counter, and a missing row again: up to two requests, and one for each 1000
 // marks.
 func (t *Table) Write(ctx context.Context, c *Claim, found Found) (sent bool, err error) {
-	if c.View.Shape.Kind == Merges {
+	if c.View.Shape.Kind == types.Merges {
 		if err = t.sumOthers(ctx, c, &found); err != nil {
 			return false, err
 		}

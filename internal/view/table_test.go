@@ -65,7 +65,7 @@ func (t *claims) read(key keys.Key) (txn.Row, edm.Properties) {
 func TestACopyOfAnotherPrimaryIsOverwrittenOnlyIfItMayBeTakenOver(t *testing.T) {
 	table := newClaims(t)
 	copyOf := func(primary keys.Key, wanted bool) Claim {
-		c := Claim{View: &View{Name: "byBadge", Shape: Shape{Kind: Copies}}, Key: keys.Key{Partition: "badge", Row: "B7"}, Owner: primary, Wanted: wanted}
+		c := Claim{View: &View{Name: "byBadge", Shape: types.Shape{Kind: types.Copies}}, Key: keys.Key{Partition: "badge", Row: "B7"}, Owner: primary, Wanted: wanted}
 		if wanted {
 			row := txn.Content{Properties: ownerProperties(primary, c.View.Name)}
 			w, err := row.Over(c.Key, txn.Row{})
@@ -108,7 +108,7 @@ func TestACopyOfAnotherPrimaryIsOverwrittenOnlyIfItMayBeTakenOver(t *testing.T) 
 
 func TestAListIsDeletedWithItsLastMember(t *testing.T) {
 	table := newClaims(t)
-	c := Claim{View: &View{Name: "byLast", Shape: Shape{Kind: Members, List: oneMember{}}}, Key: keys.Key{Partition: "last", Row: "Jones"}, Owner: ann, Wanted: true}
+	c := Claim{View: &View{Name: "byLast", Shape: types.Shape{Kind: types.Members, List: oneMember{}}}, Key: keys.Key{Partition: "last", Row: "Jones"}, Owner: ann, Wanted: true}
 	table.reconcile(c, 2)
 	if _, p := table.read(c.Key); p["Who"] != "ann" || p[PropView] != "byLast" {
 		t.Error(p)
@@ -129,11 +129,11 @@ func TestADeletedCounterIsComputedFromTheMarks(t *testing.T) {
 	table := newClaims(t)
 	company := keys.Key{Partition: "company", Row: "all"}
 	count := func(owner keys.Key, part int64) Claim {
-		return Claim{View: &View{Name: "company", Shape: Shape{Kind: Merges}}, Key: company, Owner: owner, Wanted: part > 0,
-			Merge: MergeSpec{Add: map[string]any{"Count": part}}}
+		return Claim{View: &View{Name: "company", Shape: types.Shape{Kind: types.Merges}}, Key: company, Owner: owner, Wanted: part > 0,
+			Merge: types.MergeSpec{Add: map[string]any{"Count": part}}}
 	}
 	gone := func(owner keys.Key) Claim {
-		return Claim{View: &View{Name: "company", Shape: Shape{Kind: Merges}}, Key: company, Owner: owner}
+		return Claim{View: &View{Name: "company", Shape: types.Shape{Kind: types.Merges}}, Key: company, Owner: owner}
 	}
 	check := func(want any) {
 		t.Helper()
@@ -165,7 +165,7 @@ func TestADeletedCounterIsComputedFromTheMarks(t *testing.T) {
 func TestPropertiesThatTwoPrimariesSetBelongToTheFirst(t *testing.T) {
 	table := newClaims(t)
 	set := func(owner keys.Key, wanted bool) Claim {
-		c := Claim{View: &View{Name: "boss", Shape: Shape{Kind: Merges}}, Key: keys.Key{Partition: "company", Row: "all"}, Owner: owner, Wanted: wanted}
+		c := Claim{View: &View{Name: "boss", Shape: types.Shape{Kind: types.Merges}}, Key: keys.Key{Partition: "company", Row: "all"}, Owner: owner, Wanted: wanted}
 		if wanted {
 			c.Merge.Set = map[string]any{"Boss": owner.Row}
 		}
@@ -189,7 +189,7 @@ func TestPropertiesThatTwoPrimariesSetBelongToTheFirst(t *testing.T) {
 
 func TestAConflictIsRaced(t *testing.T) {
 	table := newClaims(t)
-	c := &Claim{View: &View{Name: "byLast", Shape: Shape{Kind: Members, List: oneMember{}}}, Key: keys.Key{Partition: "last", Row: "Jones"}, Owner: ann, Wanted: true}
+	c := &Claim{View: &View{Name: "byLast", Shape: types.Shape{Kind: types.Members, List: oneMember{}}}, Key: keys.Key{Partition: "last", Row: "Jones"}, Owner: ann, Wanted: true}
 	table.reconcile(*c, 2)
 	sent, err := table.Write(t.Context(), c, Found{}) // the row was missing, and no longer is
 	if !sent || !errors.Is(err, ErrRaced) || !errors.Is(err, azerr.ErrConflict) {

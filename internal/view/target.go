@@ -7,19 +7,13 @@ import (
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
-
-// Target contains remote rows: a [Table] or a [Reconciler].
-type Target interface {
-	// ID identifies the target: targets with the same ID contain the same rows. It is not
-	// "".
-	ID() string
-}
 
 // Reconciler is a Target that is not a table and supports conditional writes, such as a
 // blob container.
 type Reconciler interface {
-	Target
+	types.Target
 
 	// Reconcile makes the row at c.Key agree with what c.Owner implies now. It must be
 	// idempotent. It must write only on condition that the row is still as it was read,
@@ -48,11 +42,11 @@ type Claim struct {
 	// that it was applied or never will be: its mark does not hold the row.
 	Decided string
 
-	Op    string    // the operation that is being completed
-	Body  []byte    // of a wanted copy: the whole row
-	Old   []byte    // of a copy: the row that an earlier version implied, if known
-	Only  []string  // of a copy: the properties that Body and Old have, nil for all
-	Merge MergeSpec // of a wanted merge
+	Op    string          // the operation that is being completed
+	Body  []byte          // of a wanted copy: the whole row
+	Old   []byte          // of a copy: the row that an earlier version implied, if known
+	Only  []string        // of a copy: the properties that Body and Old have, nil for all
+	Merge types.MergeSpec // of a wanted merge
 
 	// MayOverwrite reports whether a row that belongs to another primary may be
 	// overwritten, because that primary no longer implies it. If nil, it may not.
@@ -62,7 +56,7 @@ type Claim struct {
 // HeldBy returns the operation that has reserved the row of a copy, if it is one of Owner but
 // not c.Op, and "" otherwise.
 func (c *Claim) HeldBy(found Found) (op string, err error) {
-	if c.View.Shape.Kind != Copies || !bytes.Contains(found.Row.Body, []byte(PropOp)) {
+	if c.View.Shape.Kind != types.Copies || !bytes.Contains(found.Row.Body, []byte(PropOp)) {
 		return "", nil
 	}
 	row, err := found.Row.Content()
@@ -94,10 +88,10 @@ func (c *Claim) writes(found Found, former *keys.Key) ([]*wire.Write, error) {
 	var needed bool
 	var err error
 	switch c.View.Shape.Kind {
-	case Copies:
+	case types.Copies:
 		cc := CopyClaim{View: c.View, Key: c.Key, Primary: c.Owner, Op: c.Op, Body: c.Body, Old: c.Old, Only: c.Only, Keep: c.Keep, Over: former, Decided: c.Decided}
 		w, needed, err = cc.write(found.Row)
-	case Members:
+	case types.Members:
 		w, needed, err = c.memberWrite(found.Row)
 	default:
 		return c.mergeWrites(found, former)

@@ -71,7 +71,7 @@ func (s *sweeper) run(ctx context.Context) error {
 	ranges := s.ranges(from)
 	for i, f := range ranges {
 		for cursor := ""; ; {
-			opts := &fetch.Options{Select: []string{}, Allow: query.TableScan, Ordered: true}
+			opts := &types.QueryOptions{Select: []string{}, Allow: query.TableScan, Ordered: true}
 			page, next, err := fetch.PropertiesPage(ctx, s.table.Client, f, opts, cursor)
 			if err == nil {
 				_, err = s.From(s.address())

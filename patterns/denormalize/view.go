@@ -5,6 +5,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -61,20 +62,17 @@ func newView[T any](name string, what Part[T], shape patterns.Shape, opts *Optio
 	return &merged[T]{name, what, shape, o.Existing}
 }
 
-func (m *merged[T]) Name() string          { return m.name }
-func (m *merged[T]) Shape() patterns.Shape { return m.shape }
+func (m *merged[T]) Name() string { return m.name }
 
-func (m *merged[T]) Err() error {
-	if m.what.err == nil && m.what.of == nil {
-		return fmt.Errorf("part: %w", patterns.ErrNil)
+func (m *merged[T]) Engine() (*view.View, error) {
+	err := m.what.err
+	if err == nil && m.what.of == nil {
+		err = fmt.Errorf("part: %w", patterns.ErrNil)
 	}
-	return m.what.err
+	return &view.View{Name: m.name, Shape: m.shape, Rows: func(e any) ([]patterns.DerivedRow, error) { return m.rows(e.(*T)) }}, err
 }
 
-func (m *merged[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
-	if err := m.Err(); err != nil {
-		return nil, err
-	}
+func (m *merged[T]) rows(e *T) ([]patterns.DerivedRow, error) {
 	at, spec, ok, err := m.what.of(e)
 	if !ok || err != nil {
 		return nil, err

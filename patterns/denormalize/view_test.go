@@ -321,8 +321,8 @@ func TestInvalidArgumentsAreRefused(t *testing.T) {
 			if !errors.As(err, &v) || v.View != "n" || !errors.Is(err, patterns.ErrBadView) {
 				t.Errorf("%s: %v", what, err)
 			}
-			if _, err := view.Rows(new(employee)); err == nil {
-				t.Errorf("%s: rows without an error", what)
+			if _, err := view.Engine(); err == nil {
+				t.Errorf("%s: declared without an error", what)
 			}
 			return err
 		}
@@ -389,7 +389,7 @@ func TestPropertiesAndOptionsArePartOfTheDefinition(t *testing.T) {
 		"count": count("Count", nil), "property": count("Number", nil), "into": into,
 		"existing": count("Count", &denormalize.Options{Existing: true}), "version": count("Count", &denormalize.Options{Version: "2"}),
 	} {
-		version := v.(interface{ Shape() patterns.Shape }).Shape().Version
+		version := harness.Must(v.Engine())(t).Shape.Version
 		if other, twice := seen[version]; twice {
 			t.Errorf("%s and %s have the version %s", what, other, version)
 		}

@@ -23,17 +23,20 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// blobTarget is a [view.Target] that stores each list in a blob, as a JSON array of its
+// blobTarget is a [view.Reconciler] that stores each list in a blob, as a JSON array of its
 // members.
 type blobTarget struct {
 	name      string
 	container *container.Client
 }
 
-var _ view.Target = (*blobTarget)(nil)
+var _ view.Reconciler = (*blobTarget)(nil)
 
-// ID implements [view.Target].
+// ID implements [patterns.Target].
 func (b *blobTarget) ID() string { return "blob-" + b.name }
+
+// Module implements [patterns.Target].
+func (b *blobTarget) Module(azerr.Module) {}
 
 // Create creates the container; it is not an error if the container exists. One request.
 func (b *blobTarget) Create(ctx context.Context) error {
@@ -47,11 +50,11 @@ func (b *blobTarget) Create(ctx context.Context) error {
 // maxTries limits the conflicts of one Reconcile.
 const maxTries = 64
 
-// Reconcile implements [view.Target]: it adds the owner to the list or removes it, on
+// Reconcile implements [view.Reconciler]: it adds the owner to the list or removes it, on
 // condition that the blob is still as it was read. Two requests, one if nothing changes,
 // and two more for each conflict.
 func (b *blobTarget) Reconcile(ctx context.Context, c view.Claim) (wrote bool, err error) {
-	if c.View.Shape.Kind != view.Members {
+	if c.View.Shape.Kind != patterns.Members {
 		return false, fmt.Errorf("index in a blob: %w", patterns.ErrBadView)
 	}
 	if c.Keep {

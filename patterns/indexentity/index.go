@@ -164,11 +164,8 @@ func (ix *Index[T]) refuse(wrong bool, reason string) {
 // Name returns the name of the index, which is also that of the view.
 func (ix *Index[T]) Name() string { return ix.def.Name }
 
-// Err returns the error of the declaration, nil if it is valid; see [patterns.View].
-func (ix *Index[T]) Err() error { return ix.def.Err() }
-
-// Shape returns what all lists have in common; see [patterns.View].
-func (ix *Index[T]) Shape() patterns.Shape {
+// Engine is for the Store; see [patterns.View].
+func (ix *Index[T]) Engine() (*view.View, error) {
 	s := patterns.Shape{
 		Kind: patterns.Members, Remote: !ix.local, List: ix.list,
 		Plain: ix.plain, Owner: ix.isList, Adopt: ix.adopt,
@@ -180,7 +177,7 @@ func (ix *Index[T]) Shape() patterns.Shape {
 	case ix.table != nil:
 		s.Target = patterns.TableTarget(ix.def.Name, ix.table)
 	}
-	return s
+	return &view.View{Name: ix.def.Name, Shape: s, Rows: func(e any) ([]patterns.DerivedRow, error) { return ix.rows(e.(*T)) }}, ix.def.Err()
 }
 
 // isList is the Owner of the Shape: it reports whether the row has only the properties of a
@@ -211,12 +208,8 @@ func (ix *Index[T]) needsKey() bool {
 
 func (ix *Index[T]) blobTarget() *blobTarget { return &blobTarget{ix.def.Name, ix.blobs} }
 
-// Rows returns the list that contains e, or none if e is not in the index; see
-// [patterns.View].
-func (ix *Index[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
-	if err := ix.Err(); err != nil {
-		return nil, err
-	}
+// rows returns the list that contains e, or none if e is not in the index.
+func (ix *Index[T]) rows(e *T) ([]patterns.DerivedRow, error) {
 	value, ok := ix.def.Value(e)
 	if !ok {
 		return nil, nil

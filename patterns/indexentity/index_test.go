@@ -360,9 +360,9 @@ func wantRefused[T any](t *testing.T, what string, index *indexentity.Index[T], 
 	for _, err := range r.Pages(ctx, "Sales", "Jones", "", nil) {
 		errs["Pages"] = err
 	}
-	_, errs["Rows"] = index.Rows(new(T))
+	_, errs["Engine"] = index.Engine()
 	for call, err := range errs {
-		if err == nil || call != "Rows" && !errors.Is(err, patterns.ErrBadView) || want != nil && !errors.Is(err, want) {
+		if err == nil || call != "Engine" && !errors.Is(err, patterns.ErrBadView) || want != nil && !errors.Is(err, want) {
 			t.Errorf("%s: %s: got %v, want %v", what, call, err, want)
 		}
 	}
@@ -435,7 +435,7 @@ func TestOptionsArePartOfTheDefinition(t *testing.T) {
 		"property": {Property: "IDs"}, "separator": {Separator: ","},
 	} {
 		ix := indexentity.Inter("name", nil, value, opts)
-		version := ix.Shape().Version
+		version := harness.Must(ix.Engine())(t).Shape.Version
 		if other, twice := seen[version]; twice {
 			t.Errorf("%s and %s have the version %s", what, other, version)
 		}

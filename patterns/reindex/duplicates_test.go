@@ -260,7 +260,7 @@ func TestDuplicatesAreInAnIndexThatFits(t *testing.T) {
 		"of other values":      {Duplicates: all, Fold: true},
 		"of other partitions":  {Duplicates: all, Partition: func(_, value string) string { return value }},
 	} {
-		if err := secondaryindex.Inter("email", nil, value, &o).Err(); !errors.Is(err, patterns.ErrBadOption) {
+		if _, err := secondaryindex.Inter("email", nil, value, &o).Engine(); !errors.Is(err, patterns.ErrBadOption) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

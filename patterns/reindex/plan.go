@@ -40,7 +40,7 @@ type state struct {
 	Sketch sketch             // of what the jobs have scanned
 	Began  time.Time          // before any primary was scanned, by the clock of the service
 	Loose  loose              `json:",omitzero"`  // the rest of that
-	Rows   []view.RowRef      `json:",omitempty"` // the only rows that are scanned for; nil means all
+	Rows   []patterns.RowRef  `json:",omitempty"` // the only rows that are scanned for; nil means all
 	Groups [][]outbox.Checked // what the jobs confirm: rows whose primaries are in one partition
 	Report Report
 	Unread int                     // how many of those that failed could not be checked
@@ -209,7 +209,7 @@ func (s *state) finish(job int) (err error) {
 // one of those that are.
 func (r *run) verifies(p *view.Part) bool {
 	if r.rows == nil && r.Rows != nil {
-		r.rows = make(map[view.RowRef]bool, len(r.Rows))
+		r.rows = make(map[patterns.RowRef]bool, len(r.Rows))
 		for _, ref := range r.Rows {
 			r.rows[ref] = true
 		}
@@ -223,8 +223,8 @@ func (r *run) verifies(p *view.Part) bool {
 	return strings.HasPrefix(fmt.Sprintf("%064b", hashOf(p.Primary.Partition, p.Primary.Row)), r.Class)
 }
 
-func refOf(p *view.Part) view.RowRef {
-	return view.RowRef{View: p.View, Partition: p.Key.Partition, Row: p.Key.Row}
+func refOf(p *view.Part) patterns.RowRef {
+	return patterns.RowRef{View: p.View, Partition: p.Key.Partition, Row: p.Key.Row}
 }
 
 // groupsOf returns the rows that differ in groups that are confirmed together.

@@ -31,10 +31,10 @@ func (w *world) damage(t testing.TB, n, errors int) map[reindex.Finding]bool {
 	for i, number := range people {
 		p := personOf(number)
 		v := i % 3
-		d := assert.Must(w.Views()[v].Rows(p))(t)[0]
+		d := assert.Must(assert.Must(w.Views()[v].Engine())(t).Rows(p))(t)[0]
 		table, view := tables[v%2], w.Views()[v].Name()
-		stored := content[v%2][d.Key()]
-		f := reindex.Finding{Kind: reindex.Missing, View: view, Row: d.Key(), Primary: p.key()}
+		stored := content[v%2][d.Key]
+		f := reindex.Finding{Kind: reindex.Missing, View: view, Row: d.Key, Primary: p.key()}
 		switch kind := i / 3 % 3; {
 		case v == 2 && kind == 2: // a member that is no primary
 			f.Kind, f.Primary.Row = reindex.Orphan, fmt.Sprintf("id_x%05d", i)
@@ -44,7 +44,7 @@ func (w *world) damage(t testing.TB, n, errors int) map[reindex.Finding]bool {
 			stored["Members"] = without(t, stored["Members"].(string), p.PartitionKey+"/"+p.RowKey)
 			plant(t, table, []row{stored})
 		case kind == 0:
-			_, err := table.DeleteEntity(t.Context(), d.Key().Partition, d.Key().Row, nil)
+			_, err := table.DeleteEntity(t.Context(), d.Key.Partition, d.Key.Row, nil)
 			assert.NoError(t, err)
 		case kind == 1:
 			f.Kind = reindex.Wrong
@@ -126,7 +126,7 @@ func TestTheRowsOfAPartitionAreRepairedTogether(t *testing.T) {
 			people, badges := w.rows(t, w.people), w.rows(t, w.badges)
 			for i := range c.errors {
 				p := personOf(2 * i)
-				key := assert.Must(w.Views()[c.view].Rows(p))(t)[0].Key()
+				key := assert.Must(assert.Must(w.Views()[c.view].Engine())(t).Rows(p))(t)[0].Key
 				switch c.view {
 				case 2:
 					list := maps.Clone(people[key])

@@ -25,8 +25,8 @@ type run struct {
 	views  map[string]*view.View // to verify
 	tables []*view.Table         // of the views; that of the primaries is the first
 	began  time.Time
-	before int                  // requests of earlier processes
-	rows   map[view.RowRef]bool // the Rows of the state
+	before int                      // requests of earlier processes
+	rows   map[patterns.RowRef]bool // the Rows of the state
 
 	// record records the findings of a job before they are repaired. It returns those that count:
 	// another process may have recorded its own.

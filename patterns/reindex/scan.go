@@ -6,11 +6,12 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
 
-func (r *run) scanOptions() *fetch.Options {
-	return &fetch.Options{Parallel: r.Parallel, Allow: query.TableScan}
+func (r *run) scanOptions() *patterns.QueryOptions {
+	return &patterns.QueryOptions{Parallel: r.Parallel, Allow: query.TableScan}
 }
 
 // read calls use for each page of what is left of a part, and counts and records it. If rows

@@ -168,8 +168,8 @@ func (s *schedule) check(what string, v version) {
 			if !strings.Contains(listing, name+":") {
 				continue
 			}
-			for _, d := range assert.Must(view.Rows(p))(s.TB) {
-				want[fmt.Sprint(name, d.Key(), p.key())] = true
+			for _, d := range assert.Must(assert.Must(view.Engine())(s.TB).Rows(p))(s.TB) {
+				want[fmt.Sprint(name, d.Key, p.key())] = true
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // loose are the sketches of the copies that a program without the Store may have stored, so that they
@@ -71,7 +72,7 @@ func (s *state) differences() (all []difference, complete bool, err error) {
 		return all, complete, nil
 	}
 	rest = slices.DeleteFunc(rest, func(d difference) bool { return d.sign < 0 }) // rows of other programs, if some does not have them
-	differ, left := map[view.RowRef]bool{}, map[string]bool{}
+	differ, left := map[patterns.RowRef]bool{}, map[string]bool{}
 	for _, d := range slices.Concat(some, rest) {
 		p, err := view.ParsePart(d.element)
 		if err != nil {
@@ -86,7 +87,7 @@ func (s *state) differences() (all []difference, complete bool, err error) {
 	case len(rest) == 0:
 		return some, true, nil
 	}
-	s.Rows = slices.SortedFunc(maps.Keys(differ), func(a, b view.RowRef) int {
+	s.Rows = slices.SortedFunc(maps.Keys(differ), func(a, b patterns.RowRef) int {
 		return cmp.Or(cmp.Compare(a.View, b.View), a.Key().Compare(b.Key()))
 	})
 	return nil, false, nil
@@ -94,8 +95,8 @@ func (s *state) differences() (all []difference, complete bool, err error) {
 
 // ofRows returns those of all that concern the rows that differ. left are the elements that were left of these. An element that is there
 // without its primary is certain to differ only if no other primary implies the row.
-func ofRows(all []difference, differ map[view.RowRef]bool, left map[string]bool) (some []difference, err error) {
-	primaries := map[view.RowRef]int{}
+func ofRows(all []difference, differ map[patterns.RowRef]bool, left map[string]bool) (some []difference, err error) {
+	primaries := map[patterns.RowRef]int{}
 	var parts []view.Part
 	for _, d := range all {
 		p, err := view.ParsePart(d.element)

@@ -120,12 +120,12 @@ func (w *world) fill(t testing.TB, n int, derived bool) {
 		}
 		primary["azp_views"] = listing
 		for j, v := range w.Views() {
-			for _, d := range assert.Must(v.Rows(p))(t) {
-				if d.Kind() == patterns.Members {
-					cities[d.Key()] = append(cities[d.Key()], p.PartitionKey+"/"+p.RowKey)
+			for _, d := range assert.Must(assert.Must(v.Engine())(t).Rows(p))(t) {
+				if d.Kind == patterns.Members {
+					cities[d.Key] = append(cities[d.Key], p.PartitionKey+"/"+p.RowKey)
 					continue
 				}
-				copied := at(d.Key(), own)
+				copied := at(d.Key, own)
 				copied["azp_pk"], copied["azp_rk"], copied["azp_view"] = p.PartitionKey, p.RowKey, v.Name()
 				tables[j] = append(tables[j], copied)
 			}

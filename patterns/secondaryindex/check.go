@@ -198,11 +198,11 @@ func (r *Reader[T]) primary(ctx context.Context, e Entry[T]) (patterns.Item[T], 
 // compare compares e with the copy that primary implies.
 func (ix *Index[T]) compare(primary *T, e Entry[T]) (comparison, error) {
 	shown := *primary // the function of the value may change it by mistake
-	rows, err := ix.Rows(&shown)
+	rows, err := ix.rows(&shown)
 	if err != nil {
 		return notImplied, err
 	}
-	if len(rows) != 1 || rows[0].Key() != e.Key {
+	if len(rows) != 1 || rows[0].Key != e.Key {
 		return notImplied, nil
 	}
 	equal, err := ix.def.Type.EqualCopies(ix.content(primary), &e.Value, e.Key, ix.only)

@@ -277,11 +277,7 @@ func TestARepairNeverRemovesACopyThatIsCorrectAgain(t *testing.T) {
 						insert(t, store, first)
 					}
 				}), q, x.views()...)
-				rows, err := ix.Rows(first)
-				if err != nil {
-					t.Fatal(err)
-				}
-				key := rows[0].Key()
+				key := harness.Must(harness.Must(ix.Engine())(t).Rows(first))(t)[0].Key
 				if err := slow.Repair(t.Context(), first.key(), patterns.RowRef{View: ix.Name(), Partition: key.Partition, Row: key.Row}); err != nil {
 					t.Fatal(err)
 				}

@@ -98,7 +98,7 @@ func wantIDs(t testing.TB, seq iter.Seq2[secondaryindex.Entry[employee], error],
 func rawTable(t testing.TB, x indexes, ix *secondaryindex.Index[employee], store *patterns.Store[employee]) *patterns.Table[employee] {
 	t.Helper()
 	client := store.Table().Client()
-	if s := ix.Shape(); s.Target != nil {
+	if harness.Must(ix.Engine())(t).Foreign() {
 		client = x.other
 	}
 	return harness.NewTable(t, client, &patterns.TableOptions[employee]{Keyless: true})

@@ -168,11 +168,8 @@ func newIndex[T any](name string, value func(*T) (string, bool), opts *Options[T
 // Name returns the name of the index, which is also that of the view.
 func (ix *Index[T]) Name() string { return ix.def.Name }
 
-// Err returns the error of the declaration, nil if it is valid; see [patterns.View].
-func (ix *Index[T]) Err() error { return ix.def.Err() }
-
-// Shape returns what all copies have in common; see [patterns.View].
-func (ix *Index[T]) Shape() patterns.Shape {
+// Engine is for the Store; see [patterns.View].
+func (ix *Index[T]) Engine() (*view.View, error) {
 	s := patterns.Shape{Kind: patterns.Copies, Remote: !ix.intra, Adopt: ix.adopt, Version: fmt.Sprintf("%t %s", ix.intra, ix.opts)}
 	if ix.owner != nil {
 		s.Plain, s.Owner = true, ix.ownerOfRow
@@ -180,11 +177,11 @@ func (ix *Index[T]) Shape() patterns.Shape {
 	if ix.table != nil {
 		s.Target = patterns.TableTarget(ix.def.Name, ix.table)
 	}
-	return s
+	return &view.View{
+		Name: ix.def.Name, Shape: s, Layout: view.Layout{Only: ix.only, Has: ix.hasKey},
+		Rows: func(e any) ([]patterns.DerivedRow, error) { return ix.rows(e.(*T)) },
+	}, ix.def.Err()
 }
-
-// Layout is for the Store: programs cannot use what it returns.
-func (ix *Index[T]) Layout() view.Layout { return view.Layout{Only: ix.only, Has: ix.hasKey} }
 
 // hasKey reports whether a copy can have the key.
 func (ix *Index[T]) hasKey(key keys.Key) bool {
@@ -192,11 +189,8 @@ func (ix *Index[T]) hasKey(key keys.Key) bool {
 	return ok && (ix.intra || ix.def.Partition != nil || strings.HasPrefix(key.Partition, ix.partitionKey("")))
 }
 
-// Rows returns the copy of e, or none if e is not in the index; see [patterns.View].
-func (ix *Index[T]) Rows(e *T) ([]patterns.DerivedRow, error) {
-	if err := ix.Err(); err != nil {
-		return nil, err
-	}
+// rows returns the copy of e, or none if e is not in the index.
+func (ix *Index[T]) rows(e *T) ([]patterns.DerivedRow, error) {
 	value, ok := ix.def.Value(e)
 	if !ok {
 		return nil, nil

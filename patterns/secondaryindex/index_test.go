@@ -40,9 +40,9 @@ func wantRefused[T any](t *testing.T, what string, index *secondaryindex.Index[T
 	for _, err := range r.CheckAll(ctx, func(func(secondaryindex.Entry[T], error) bool) {}, nil) {
 		errs["CheckAll"] = err
 	}
-	_, errs["Rows"] = index.Rows(new(T))
+	_, errs["Engine"] = index.Engine()
 	for call, err := range errs {
-		if err == nil || call != "Rows" && !errors.Is(err, patterns.ErrBadView) || want != nil && !errors.Is(err, want) {
+		if err == nil || call != "Engine" && !errors.Is(err, patterns.ErrBadView) || want != nil && !errors.Is(err, want) {
 			t.Errorf("%s: %s: got %v, want %v", what, call, err, want)
 		}
 	}
@@ -72,7 +72,7 @@ func TestInvalidArgumentsAreRefused(t *testing.T) {
 	}
 	wantRefused(t, "no key", secondaryindex.Intra("name", func(k *keyless) (string, bool) { return k.Name, true }, nil), patterns.ErrBadKey,
 		func(k *keyless) (keys.Key, error) { return keys.Key{Partition: "p", Row: k.Name}, nil })
-	if secondaryindex.Intra("n", func(*int) (string, bool) { return "", true }, nil).Err() == nil {
+	if _, err := secondaryindex.Intra("n", func(*int) (string, bool) { return "", true }, nil).Engine(); err == nil {
 		t.Error("an index of entities that are no structs was accepted")
 	}
 	store := harness.NewStore[employee](t, storagetest.New(t).Tables().NewClient("Staff"), nil)

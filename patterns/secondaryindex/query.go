@@ -5,10 +5,10 @@ import (
 	"iter"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -159,11 +159,11 @@ func (r *Reader[T]) Pages(ctx context.Context, partition string, values Values, 
 }
 
 // plan returns the query for the rows of the values.
-func (r *Reader[T]) plan(partition string, values Values, opts *QueryOptions) (query.Filter, *fetch.Options, error) {
+func (r *Reader[T]) plan(partition string, values Values, opts *QueryOptions) (query.Filter, *patterns.QueryOptions, error) {
 	if r.err != nil {
 		return query.Filter{}, nil, r.err
 	}
-	q := &fetch.Options{Ordered: values.kind != equal}
+	q := &patterns.QueryOptions{Ordered: values.kind != equal}
 	if opts != nil {
 		q.Limit, q.PageSize = opts.Limit, opts.PageSize
 	}
