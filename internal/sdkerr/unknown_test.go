@@ -3,7 +3,10 @@ package sdkerr
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -51,3 +54,13 @@ func TestOnlyAnUnknownOutcomeMakesALaterErrorUnknown(t *testing.T) {
 type typed struct{}
 
 func (*typed) Error() string { return "typed" }
+
+// An error of a user's function is sealed before it is described: what is known of the outcome stays visible.
+func TestAnUnknownOutcomeStaysVisibleWhenItIsSealed(t *testing.T) {
+	unknown := &UnknownOutcome{Cause: NewWrite("insert", &azcore.ResponseError{StatusCode: 500, ErrorCode: "InternalError"})}
+	sealed := azerr.Seal(fmt.Errorf("secret: %w", unknown))
+	if got := sealed.Error(); strings.Contains(got, "secret") || !strings.Contains(got, "outcome unknown") || !strings.Contains(got, "500 InternalError") {
+		t.Errorf("described as %q", got)
+	}
+	assert.WantError(t, sealed, azerr.ErrOutcomeUnknown)
+}
