@@ -14,7 +14,8 @@ import (
 )
 
 // abandoned returns a cluster with operations whose processes were killed, before and after the
-// commit, and whose messages were lost.
+// commit, and whose messages were lost. Requests of an insert are concurrent, so what is left differs
+// from call to call.
 func abandoned(ctx context.Context) (*cluster, error) {
 	c, err := newCluster(ctx, everyView)
 	if err != nil {
@@ -35,8 +36,7 @@ func abandoned(ctx context.Context) (*cluster, error) {
 // The first sweep completes operations and releases reservations. The second removes the records.
 func TestASweepInPiecesDoesTheSame(t *testing.T) {
 	err := inVirtualTime(t, func(ctx context.Context) error {
-		var reports [2][]patterns.SweepReport
-		for i := range 2 {
+		for _, inPieces := range []bool{false, true} {
 			c, err := abandoned(ctx)
 			if err != nil {
 				return err
@@ -62,14 +62,14 @@ func TestASweepInPiecesDoesTheSame(t *testing.T) {
 					t.Errorf("the dry run in %d pieces reports %+v, want %+v", len(cursors)+1, got, want)
 				}
 				var err4 error
-				if i == 0 {
+				if inPieces {
+					got, _ = harness.SweepInPieces(t, patterns.SweepOptions{}, sweep)
+				} else {
 					got, err4 = sweep(nil)
 					got.Requests = 0
-				} else {
-					got, _ = harness.SweepInPieces(t, patterns.SweepOptions{}, sweep)
 				}
-				if reports[i] = append(reports[i], got); !reflect.DeepEqual(got, want) {
-					t.Errorf("swept %+v, the dry run reported %+v", got, want)
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("swept %+v, the dry run of one sweep reported %+v; in pieces: %t", got, want, inPieces)
 				}
 				c.account.ClearFaults()
 				if err := errors.Join(err1, err2, err3, err4); err != nil {
@@ -79,9 +79,6 @@ func TestASweepInPiecesDoesTheSame(t *testing.T) {
 			if err := c.clean(ctx); err != nil {
 				return err
 			}
-		}
-		if !reflect.DeepEqual(reports[0], reports[1]) {
-			t.Errorf("one sweep: %+v, in pieces: %+v", reports[0], reports[1])
 		}
 		return nil
 	})
