@@ -9,6 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -29,7 +30,7 @@ func spreadStore(t *testing.T, own, other *aztables.Client, blobs *container.Cli
 	name := func(p *harness.Person) (string, bool) { return p.Name, true }
 	index := indexentity.InterBlob("names", blobs, name, nil)
 	outbox, err := eventual.NewOutbox(queue, "", nil)
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	shared := patterns.TableTarget("other", other)
 	return harness.NewStore(t, own, &patterns.StoreOptions[harness.Person]{
 		Views:  []patterns.View[harness.Person]{view("here", nil), view("there", shared), view("there2", shared), index},
@@ -45,14 +46,14 @@ func TestCreateCreatesEverythingThatAStoreNeeds(t *testing.T) {
 		want := map[string]int{"Table.CreateTable": 2, "Blob.CreateContainer": 1, "Queue.CreateQueue": 1, "Table.Query": 1, "Table.Get": 1, "Table.Insert": 2}
 		for range 2 { // what exists is not an error
 			b.ResetRequests()
-			harness.NoError(t, s.Create(t.Context()))
+			assert.NoError(t, s.Create(t.Context()))
 			b.WantRequests(t, want)
 			for _, owner := range []string{"Table.Query", "Table.Get", "Table.Insert"} {
 				delete(want, owner) // the Store knows the owner of its views
 			}
 		}
 		v := harness.NewPerson("ann")
-		harness.Must(s.Insert(t.Context(), &v))(t)
+		assert.Must(s.Insert(t.Context(), &v))(t)
 		if got := collect(t, s, query.PartitionKey.Eq(v.Dept), nil); len(got) != 1 {
 			t.Errorf("%+v", got)
 		}
@@ -62,15 +63,15 @@ func TestCreateCreatesEverythingThatAStoreNeeds(t *testing.T) {
 func TestCreateAcceptsWhatExists(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := spreadStore(t, b.Table(t), b.Table(t), b.Container(t), b.Queue(t))
-		harness.NoError(t, s.Create(t.Context()))
+		assert.NoError(t, s.Create(t.Context()))
 		b.WantRequestCount(t, 8) // two views in another table
-		harness.NoError(t, s.Create(t.Context()))
+		assert.NoError(t, s.Create(t.Context()))
 		b.WantRequestCount(t, 4)
 		local := harness.NewStore[harness.Person](t, b.Table(t), nil)
-		harness.NoError(t, local.Create(t.Context()))
+		assert.NoError(t, local.Create(t.Context()))
 		b.WantRequestCount(t, 1)
 		memory := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[harness.Person]{Outbox: &harness.OutboxQueue{}})
-		harness.NoError(t, memory.Create(t.Context()))
+		assert.NoError(t, memory.Create(t.Context()))
 		b.WantRequestCount(t, 1)
 	})
 }
@@ -97,7 +98,7 @@ func TestCreateSendsNothingAfterItsContextEnded(t *testing.T) {
 		s := spreadStore(t, b.Table(t), b.Table(t), b.Container(t), b.Queue(t))
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		harness.WantError(t, s.Create(ctx), context.Canceled)
+		assert.WantError(t, s.Create(ctx), context.Canceled)
 		b.WantRequestCount(t, 0)
 	})
 }

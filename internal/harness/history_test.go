@@ -135,25 +135,25 @@ func TestALateRequestOfADeadProcessIsCarriedOut(t *testing.T) {
 		var late sync.WaitGroup
 		p := &Process{Inner: storagetest.Start(nil).Transport(), Late: &late, Skew: time.Hour}
 		service, err := p.Tables(true, 0)
-		NoError(t, err)
+		assert.NoError(t, err)
 		table := service.NewClient("docs")
 		_, err = table.CreateTable(t.Context(), nil)
-		NoError(t, err)
+		assert.NoError(t, err)
 		p.Decide = func(string, string) Fate { return Fate{What: ArrivesLate, Late: time.Minute, Dies: true} }
 		_, err = table.AddEntity(t.Context(), []byte(`{"PartitionKey":"p","RowKey":"r"}`), nil)
-		WantError(t, err, ErrDead)
+		assert.WantError(t, err, ErrDead)
 		_, err = table.GetEntity(t.Context(), "p", "r", nil)
-		WantError(t, err, ErrDead)
+		assert.WantError(t, err, ErrDead)
 
 		next, err := (&Process{Inner: p.Inner, Skew: time.Hour}).Tables(true, 0)
-		NoError(t, err)
+		assert.NoError(t, err)
 		_, err = next.NewClient("docs").GetEntity(t.Context(), "p", "r", nil)
 		if err == nil || !strings.Contains(err.Error(), "ResourceNotFound") {
 			t.Errorf("before the request arrives: %v", err)
 		}
 		late.Wait()
 		row, err := next.NewClient("docs").GetEntity(t.Context(), "p", "r", nil)
-		NoError(t, err)
+		assert.NoError(t, err)
 		if want := time.Now().Add(-time.Hour).UTC().Format(`"Timestamp":"2006-01-02T15:04`); !strings.Contains(string(row.Value), want) {
 			t.Errorf("by a clock that is an hour ahead: %s", row.Value)
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -19,7 +20,7 @@ func SweepInPieces(t testing.TB, opts patterns.SweepOptions, sweep func(*pattern
 		var last patterns.Progress
 		opts.Progress = func(p patterns.Progress) { last = p }
 		r, err := sweep(&opts)
-		NoError(t, err)
+		assert.NoError(t, err)
 		if r.Requests == 0 || r.Found != r.Done+r.Skipped+r.Failed || last.Found != r.Found {
 			t.Errorf("report %+v, progress %+v", r, last)
 		}

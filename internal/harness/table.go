@@ -8,6 +8,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -48,7 +49,7 @@ func NewAccount(t testing.TB) (account *storagetest.Account, table string) {
 	t.Helper()
 	account, table = storagetest.New(t), UniqueName()
 	_, err := account.Tables().CreateTable(t.Context(), table, nil)
-	NoError(t, err)
+	assert.NoError(t, err)
 	account.ResetLog()
 	return account, table
 }
@@ -57,7 +58,7 @@ func NewAccount(t testing.TB) (account *storagetest.Account, table string) {
 func NewTable[T any](t testing.TB, client *aztables.Client, opts *patterns.TableOptions[T]) *patterns.Table[T] {
 	t.Helper()
 	table, err := patterns.NewTable(client, opts)
-	NoError(t, err)
+	assert.NoError(t, err)
 	return table
 }
 
@@ -65,7 +66,7 @@ func NewTable[T any](t testing.TB, client *aztables.Client, opts *patterns.Table
 func NewStore[T any](t testing.TB, client *aztables.Client, opts *patterns.StoreOptions[T]) *patterns.Store[T] {
 	t.Helper()
 	store, err := patterns.NewStore(NewTable[T](t, client, nil), opts)
-	NoError(t, err)
+	assert.NoError(t, err)
 	return store
 }
 
@@ -75,7 +76,7 @@ func Rows(t testing.TB, client *aztables.Client) [][]byte {
 	var rows [][]byte
 	for pager := client.NewListEntitiesPager(nil); pager.More(); {
 		page, err := pager.NextPage(t.Context())
-		NoError(t, err)
+		assert.NoError(t, err)
 		rows = append(rows, page.Entities...)
 	}
 	return rows
@@ -85,7 +86,7 @@ func Rows(t testing.TB, client *aztables.Client) [][]byte {
 func Insert[T any](t testing.TB, table *patterns.Table[T], v T) patterns.Item[T] {
 	t.Helper()
 	item, err := table.Insert(t.Context(), &v)
-	NoError(t, err)
+	assert.NoError(t, err)
 	return item
 }
 
@@ -93,7 +94,7 @@ func Insert[T any](t testing.TB, table *patterns.Table[T], v T) patterns.Item[T]
 func Get[T any](t testing.TB, table *patterns.Table[T], key keys.Key) patterns.Item[T] {
 	t.Helper()
 	item, err := table.Get(t.Context(), key)
-	NoError(t, err)
+	assert.NoError(t, err)
 	return item
 }
 
@@ -102,7 +103,7 @@ func ETagOf[T any](t testing.TB, table *patterns.Table[T], key keys.Key) azcore.
 	t.Helper()
 	item, err := table.Get(t.Context(), key)
 	if !errors.Is(err, patterns.ErrNotFound) {
-		NoError(t, err)
+		assert.NoError(t, err)
 	}
 	return item.ETag
 }

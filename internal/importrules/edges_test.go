@@ -120,6 +120,7 @@ var edges = map[string][]string{
 		"query",
 	},
 	"internal/harness": {
+		"internal/assert",
 		"internal/azurite",
 		"internal/calls",
 		"internal/txn",

@@ -27,7 +27,7 @@ func TestNewStoreNamesTheViewItRefuses(t *testing.T) {
 		`its shape has no List`:                                            {named("a", patterns.Shape{Kind: patterns.Members})},
 		`unknown kind`:                                                     {named("a", patterns.Shape{Kind: 7})},
 		`view 0: nil`:                                                      {nil},
-		`view 0: view breaks its contract: its declaration panicked with a runtime.errorString`:    {(*deadView)(nil)},
+		`view 0: view breaks its contract: its declaration panicked with a runtime.errorString`: {(*deadView)(nil)},
 	} {
 		_, err := newHires(client, patterns.StoreOptions[hire]{Views: views})
 		if err == nil || !strings.Contains(err.Error(), want) {

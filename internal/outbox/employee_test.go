@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -195,6 +196,6 @@ func newFullStore(t testing.TB, b *harness.Backend, onPending func(context.Conte
 	e := fullStore{client: b.Table(t), other: b.Table(t), queue: &harness.OutboxQueue{}}
 	var err error
 	e.Store, err = newHires(e.client, patterns.StoreOptions[hire]{Views: allViews(e.other), Outbox: e.queue, OnPending: onPending})
-	harness.NoError(t, err)
+	assert.NoError(t, err)
 	return e
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/internal/outbox"
@@ -37,17 +38,17 @@ func TestSeveralEntitiesAreRepairedInOneTransaction(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client, other, ctx := b.Table(t), b.Table(t), t.Context()
 		hires := people(30)
-		plain := harness.Must(newHires(client, patterns.StoreOptions[hire]{}))(t)
-		harness.NoError(t, insertAll(ctx, plain, hires))
+		plain := assert.Must(newHires(client, patterns.StoreOptions[hire]{}))(t)
+		assert.NoError(t, insertAll(ctx, plain, hires))
 
-		codec := harness.Must(edm.CodecFor(reflect.TypeFor[hire]()))(t)
+		codec := assert.Must(edm.CodecFor(reflect.TypeFor[hire]()))(t)
 		copies := func(key func(h *hire) keys.Key) func(any) ([]types.DerivedRow, error) {
 			return func(entity any) ([]types.DerivedRow, error) {
 				return []types.DerivedRow{{Key: key(entity.(*hire))}}, nil
 			}
 		}
 		queue := &engineQueue{}
-		views := harness.Must(view.NewSet(codec, []*view.View{
+		views := assert.Must(view.NewSet(codec, []*view.View{
 			{Name: "byEmail", Rows: copies(func(h *hire) keys.Key { return keys.Key{Partition: h.Dept, Row: "email_" + h.Email} })},
 			{Name: "byName", Shape: types.Shape{Target: view.NewTable("other", wire.NewClient(other))},
 				Rows: copies(func(h *hire) keys.Key { return keys.Key{Partition: "name_" + h.Name, Row: h.Dept + "_" + h.ID} })},
@@ -58,7 +59,7 @@ func TestSeveralEntitiesAreRepairedInOneTransaction(t *testing.T) {
 			*dst.(*hire) = *src.(*hire)
 			return dst
 		}, nil, nil))(t)
-		engine := harness.Must(outbox.New(outbox.Config{
+		engine := assert.Must(outbox.New(outbox.Config{
 			Table: &txn.Table{Client: wire.NewClient(client), Codec: codec, Zero: func() any { return new(hire) },
 				Key: func(v any) (keys.Key, error) { return v.(*hire).key(), nil }},
 			Views: views, Queue: queue, Grace: time.Minute, Expiry: time.Hour, Parallel: 8, Tries: 4,
@@ -71,13 +72,13 @@ func TestSeveralEntitiesAreRepairedInOneTransaction(t *testing.T) {
 					Next: func(was *txn.Record) (any, error) { return was.Value, nil }})
 			}
 			b.ResetRequests()
-			harness.Must(engine.RunAll(ctx, ins))(t)
+			assert.Must(engine.RunAll(ctx, ins))(t)
 			b.WantRequests(t, requests)
 			if queue.puts != 1 || queue.deletes != 1 {
 				t.Errorf("%d messages were put, %d deleted", queue.puts, queue.deletes)
 			}
 			*queue = engineQueue{}
-			harness.NoError(t, verify(ctx, client, other, []string{"byEmail", "byName"}, nil))
+			assert.NoError(t, verify(ctx, client, other, []string{"byEmail", "byName"}, nil))
 		}
 		// The entities, and the rows of both views, are read; each remote row is written, and
 		// its entity read again.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -389,7 +390,7 @@ func TestPropertiesAndOptionsArePartOfTheDefinition(t *testing.T) {
 		"count": count("Count", nil), "property": count("Number", nil), "into": into,
 		"existing": count("Count", &denormalize.Options{Existing: true}), "version": count("Count", &denormalize.Options{Version: "2"}),
 	} {
-		version := harness.Must(v.Engine())(t).Shape.Version
+		version := assert.Must(v.Engine())(t).Shape.Version
 		if other, twice := seen[version]; twice {
 			t.Errorf("%s and %s have the version %s", what, other, version)
 		}

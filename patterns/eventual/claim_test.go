@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -265,7 +266,7 @@ func TestClaimsAreSweptWhenTheyAreOld(t *testing.T) {
 // sweepClaims sweeps the payloads in a container.
 func sweepClaims(t testing.TB, c *container.Client, opts *patterns.SweepOptions) (patterns.SweepReport, error) {
 	t.Helper()
-	return harness.Must(eventual.NewClaims(c, nil))(t).Sweep(t.Context(), opts)
+	return assert.Must(eventual.NewClaims(c, nil))(t).Sweep(t.Context(), opts)
 }
 
 // wantSwept fails unless the report counts so many payloads, of so many bytes.

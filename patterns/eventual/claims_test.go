@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -23,7 +24,7 @@ func TestASweepOfClaimsInPiecesDoesTheSame(t *testing.T) {
 			payloads, queue := b.Container(t), b.Queue(t)
 			for n := range 12 {
 				err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10+n), &eventual.EnqueueOptions{Container: payloads})
-				harness.NoError(t, err)
+				assert.NoError(t, err)
 				putBlob(t, payloads, fmt.Sprintf("azp_claim/%x", n), []byte("another"))
 				if n == 8 {
 					time.Sleep(31 * 24 * time.Hour)
@@ -31,14 +32,14 @@ func TestASweepOfClaimsInPiecesDoesTheSame(t *testing.T) {
 			}
 			b.Fault(storagetest.On("*").Delay(time.Second), storagetest.On("Blob.List").ShortPage(5))
 			sweep := func(o *patterns.SweepOptions) (patterns.SweepReport, error) { return sweepClaims(t, payloads, o) }
-			want := harness.Must(sweep(&patterns.SweepOptions{DryRun: true}))(t)
+			want := assert.Must(sweep(&patterns.SweepOptions{DryRun: true}))(t)
 			want.Requests = 0
 			got, cursors := harness.SweepInPieces(t, patterns.SweepOptions{DryRun: true}, sweep)
 			if !reflect.DeepEqual(got, want) || got.Done != 9 || got.Skipped != 3 || len(blobs(t, payloads)) != 24 || len(cursors) < 8 {
 				t.Errorf("the dry run in %d pieces reports %+v, want %+v", len(cursors)+1, got, want)
 			}
 			if i == 0 {
-				reports[i] = harness.Must(sweep(nil))(t)
+				reports[i] = assert.Must(sweep(nil))(t)
 				reports[i].Requests = 0
 			} else {
 				reports[i], _ = harness.SweepInPieces(t, patterns.SweepOptions{}, sweep)
@@ -56,11 +57,11 @@ func TestASweepOfClaimsRefusesOtherCursorsAndPartitions(t *testing.T) {
 		payloads, other := b.Container(t), b.Container(t)
 		for range 3 {
 			err := eventual.Enqueue(t.Context(), b.Queue(t), "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 		}
 		b.Fault(storagetest.On("Blob.List").Delay(time.Second).ShortPage(1))
 		r, err := sweepClaims(t, payloads, &patterns.SweepOptions{Deadline: 1})
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		b.ResetRequests()
 		harness.WantBadCursors(t, r.Cursor, func() int { return len(b.Requests()) }, func(o *patterns.SweepOptions) (patterns.SweepReport, error) {
 			return sweepClaims(t, payloads, o)

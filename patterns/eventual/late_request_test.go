@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -216,14 +217,14 @@ func TestLateInsertOfAMoveRestoresTheRowInTheTargetOnly(t *testing.T) {
 			a.reset(t, employee("1", "Ken"), "")
 			late(b, a.names[0], 1)
 			row := eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '1'"}
-			harness.NoError(t, a.move(t.Context(), row))
+			assert.NoError(t, a.move(t.Context(), row))
 			a.reset(t, employee("2", "is back"), "") // archived rows were deleted, and the employee is hired again
 			arrive(t, b)
 			a.want(t, employee("2", "is back"), employee("1", "Ken"))
 
 			// The next move replaces it, like a row that was archived earlier.
 			row.Where = "Contract eq '2'"
-			harness.NoError(t, a.move(t.Context(), row))
+			assert.NoError(t, a.move(t.Context(), row))
 			a.want(t, "", employee("2", "is back"))
 		})
 	})
@@ -244,7 +245,7 @@ func TestLateRequestsOfAMoveDoNotConcernANewerRow(t *testing.T) {
 					t.Errorf("%s: %v", c.op, err)
 				}
 				putRow(t, a.direct, employee("2", "is back"))
-				harness.NoError(t, a.move(t.Context(), eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '2'"}))
+				assert.NoError(t, a.move(t.Context(), eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '2'"}))
 				putRow(t, a.direct, employee("3", "again"))
 				arrive(t, b)
 				a.want(t, employee("3", "again"), employee("2", "is back"))
@@ -267,7 +268,7 @@ func TestLateDeleteOfAMoveLeavesTheRowInTheTarget(t *testing.T) {
 			a.want(t, employee("1", "Ken"), employee("1", "Ken"))
 			arrive(t, b)
 			a.want(t, "", employee("1", "Ken"))
-			harness.NoError(t, a.move(t.Context(), row))
+			assert.NoError(t, a.move(t.Context(), row))
 		})
 	})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -42,12 +43,12 @@ const poisoned = `,"poison":{"message":"m","reason":"r","attempts":5,"inserted":
 
 func send(t testing.TB, q *azqueue.QueueClient, text string) {
 	t.Helper()
-	harness.Must(q.EnqueueMessage(t.Context(), text, nil))(t)
+	assert.Must(q.EnqueueMessage(t.Context(), text, nil))(t)
 }
 
 func putBlob(t testing.TB, c *container.Client, name string, content []byte) {
 	t.Helper()
-	harness.Must(c.NewBlockBlobClient(name).UploadBuffer(t.Context(), content, nil))(t)
+	assert.Must(c.NewBlockBlobClient(name).UploadBuffer(t.Context(), content, nil))(t)
 }
 
 // elsewhere are names of blobs that Enqueue never chooses.
@@ -76,7 +77,7 @@ func TestMessageCannotReadOrDeleteABlobThatIsNoPayload(t *testing.T) {
 				payloads := b.Container(t)
 				putBlob(t, payloads, "invoices/4711.json", []byte(invoice))
 				s := newFixture(t, b, func(o *eventual.Options) { o.Container = payloads })
-				harness.Must(s.poison.Create(t.Context(), nil))(t)
+				assert.Must(s.poison.Create(t.Context(), nil))(t)
 				eventual.Handle(s.worker, "full", func(context.Context, eventual.Job[string]) error { return nil })
 				send(t, s.queue, claimText(name, int64(len(invoice)), invoice, ""))
 				send(t, s.poison, claimText(name, int64(len(invoice)), invoice, poisoned))
@@ -89,7 +90,7 @@ func TestMessageCannotReadOrDeleteABlobThatIsNoPayload(t *testing.T) {
 				n := 0
 				takeAll(t, s.poisonQueue(t), func(m *eventual.PoisonMessage) {
 					n++
-					harness.NoError(t, s.poisonQueue(t).Discard(t.Context(), m))
+					assert.NoError(t, s.poisonQueue(t).Discard(t.Context(), m))
 				})
 				if n != 2 {
 					t.Errorf("%d poison messages", n)
@@ -176,7 +177,7 @@ func TestDiscardDeletesOnlyABlobOfTheSizeThatTheMessageNames(t *testing.T) {
 		payloads := b.Container(t)
 		putBlob(t, payloads, payloadName, []byte(invoice))
 		s := newFixture(t, b, func(o *eventual.Options) { o.Container = payloads })
-		harness.Must(s.poison.Create(t.Context(), nil))(t)
+		assert.Must(s.poison.Create(t.Context(), nil))(t)
 		send(t, s.poison, claimText(payloadName, int64(len(invoice))+1, invoice, poisoned))
 		takeAll(t, s.poisonQueue(t), func(m *eventual.PoisonMessage) {
 			if err := s.poisonQueue(t).Discard(t.Context(), m); !errors.Is(err, eventual.ErrClaimDamaged) {
@@ -191,7 +192,7 @@ func TestDiscardDeletesOnlyABlobOfTheSizeThatTheMessageNames(t *testing.T) {
 		send(t, s.poison, claimText(payloadName, int64(len(invoice)), invoice, poisoned))
 		takeAll(t, s.poisonQueue(t), func(m *eventual.PoisonMessage) {
 			b.ResetRequests()
-			harness.NoError(t, s.poisonQueue(t).Discard(t.Context(), m))
+			assert.NoError(t, s.poisonQueue(t).Discard(t.Context(), m))
 			b.WantRequests(t, map[string]int{"Queue.Delete": 1, "Blob.Head": 1, "Blob.Delete": 1})
 		})
 		if n := len(blobs(t, payloads)); n != 0 {
@@ -229,7 +230,7 @@ func TestASweepKeepsAPayloadThatChangedSinceItWasListed(t *testing.T) {
 			stored <- err
 		})
 		report, err := sweepClaims(t, payloads, nil)
-		harness.NoError(t, <-stored)
+		assert.NoError(t, <-stored)
 		wantSwept(t, report, err, 0, 1, 0)
 		if left := blobs(t, payloads); len(left) != 1 {
 			t.Errorf("%v are left", left)
@@ -254,7 +255,7 @@ func TestTextOfAMessageReachesNoLogAndNoTerminalAsItIs(t *testing.T) {
 		eventual.Handle(s.worker, "fails", func(_ context.Context, job eventual.Job[string]) error {
 			return errors.New("cannot print " + job.Message)
 		})
-		harness.Must(s.poison.Create(t.Context(), nil))(t)
+		assert.Must(s.poison.Create(t.Context(), nil))(t)
 		quoted := fmt.Sprintf("%q", hostileText)
 		quoted = strings.NewReplacer(`\a`, `\u0007`, `\x1b`, `\u001b`, `\x7f`, `\u007f`).Replace(quoted)
 		texts := []string{

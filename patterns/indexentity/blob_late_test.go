@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -16,12 +17,12 @@ func TestLateCreationOfAListBlobIsUndone(t *testing.T) {
 		for _, worked := range []bool{false, true} {
 			blobs := b.Container(t)
 			w, err := newWorld(b.Table(t), nil, blobs, "blob", new(harness.OutboxQueue))
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			b.Fault(storagetest.On("Blob.Put").Nth(1).LateRequest(14*time.Minute, 14*time.Minute))
 			w.hire(t, "1", "Jones")
-			harness.NoError(t, w.store.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "1"}))
+			assert.NoError(t, w.store.Delete(t.Context(), keys.Key{Partition: "Sales", Row: "1"}))
 			if worked {
-				harness.NoError(t, w.messages.Work(t.Context(), w.store.Handle))
+				assert.NoError(t, w.messages.Work(t.Context(), w.store.Handle))
 			}
 			b.ClearFaults()
 			if b.Arrive() != 1 {
@@ -42,7 +43,7 @@ func (w *world) finish(t testing.TB) {
 	for range 100 { // more than 12 hours
 		for {
 			worked, err := w.messages.WorkOne(t.Context(), w.store, time.Minute)
-			harness.NoError(t, err)
+			assert.NoError(t, err)
 			if !worked {
 				break
 			}
@@ -59,7 +60,7 @@ func (w *world) finish(t testing.TB) {
 func TestRecordOfAFinishedListIsRemoved(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		w, err := newWorld(b.Table(t), nil, b.Container(t), "blob", new(harness.OutboxQueue))
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		b.Fault(storagetest.On("Blob.Put").Status(403, "AuthorizationFailure"))
 		w.hire(t, "1", "Jones")
 		b.ClearFaults()

@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -349,7 +350,7 @@ func wantRefused[T any](t *testing.T, what string, index *indexentity.Index[T], 
 	if !errors.As(err, &v) || v.View != index.Name() {
 		t.Errorf("%s: the store: %v", what, err)
 	}
-	store := harness.Must(patterns.NewStore(table, nil))(t)
+	store := assert.Must(patterns.NewStore(table, nil))(t)
 	r := index.On(store)
 	_, get := r.Get(ctx, "Sales", "Jones")
 	_, page := r.Page(ctx, "Sales", "Jones", "", nil)
@@ -435,7 +436,7 @@ func TestOptionsArePartOfTheDefinition(t *testing.T) {
 		"property": {Property: "IDs"}, "separator": {Separator: ","},
 	} {
 		ix := indexentity.Inter("name", nil, value, opts)
-		version := harness.Must(ix.Engine())(t).Shape.Version
+		version := assert.Must(ix.Engine())(t).Shape.Version
 		if other, twice := seen[version]; twice {
 			t.Errorf("%s and %s have the version %s", what, other, version)
 		}

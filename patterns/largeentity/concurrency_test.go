@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -29,7 +30,7 @@ func TestReadersNeverReceiveAMixOfVersions(t *testing.T) {
 	race := func(t *testing.T, table table, readers int, pause func(), sweep func()) {
 		ctx := t.Context()
 		first := grown(0)
-		harness.Must(table.Insert(ctx, &first))(t)
+		assert.Must(table.Insert(ctx, &first))(t)
 		var work, look sync.WaitGroup
 		done := make(chan struct{})
 		for range writers {
@@ -70,7 +71,7 @@ func TestReadersNeverReceiveAMixOfVersions(t *testing.T) {
 		work.Wait()
 		close(done)
 		look.Wait()
-		item := harness.Must(table.Get(ctx, jones))(t)
+		item := assert.Must(table.Get(ctx, jones))(t)
 		if !same(item.Value, grown(writers*updates)) {
 			t.Errorf("version %d after %d updates", item.Value.Age, writers*updates)
 		}
@@ -88,14 +89,14 @@ func TestReadersNeverReceiveAMixOfVersions(t *testing.T) {
 			acct.Fault(storagetest.On("*").Probability(0.3).DelayReply(20 * time.Second))
 			swept := 0
 			race(t, table, 2, func() { time.Sleep(10 * time.Second) }, func() {
-				r := harness.Must(table.Sweep(t.Context(), nil))(t)
+				r := assert.Must(table.Sweep(t.Context(), nil))(t)
 				swept += r.Done - r.Marked
 				time.Sleep(time.Minute)
 			})
 			acct.ClearFaults()
 			for range 2 {
 				time.Sleep(time.Hour)
-				r := harness.Must(table.Sweep(t.Context(), nil))(t)
+				r := assert.Must(table.Sweep(t.Context(), nil))(t)
 				swept += r.Done - r.Marked
 			}
 			if names := stored(t, table.Container()); len(names) != 2 || swept == 0 {
@@ -124,7 +125,7 @@ func TestASlowWriterSucceedsInTimeOrFails(t *testing.T) {
 		t.Run(c.rule.String(), func(t *testing.T) {
 			inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
 				ctx := t.Context()
-				item := harness.Must(table.Insert(ctx, newJones("a", large)))(t)
+				item := assert.Must(table.Insert(ctx, newJones("a", large)))(t)
 				stop := make(chan struct{})
 				swept := make(chan struct{})
 				go func() {
@@ -134,7 +135,7 @@ func TestASlowWriterSucceedsInTimeOrFails(t *testing.T) {
 						case <-stop:
 							return
 						case <-time.After(time.Hour):
-							harness.Must(table.Sweep(ctx, nil))(t)
+							assert.Must(table.Sweep(ctx, nil))(t)
 						}
 					}
 				}()
@@ -151,7 +152,7 @@ func TestASlowWriterSucceedsInTimeOrFails(t *testing.T) {
 				time.Sleep(5 * day)
 				close(stop)
 				<-swept
-				got := harness.Must(table.Get(ctx, jones))(t)
+				got := assert.Must(table.Get(ctx, jones))(t)
 				if a, b := newJones("a", large), newJones("b", large); !same(got.Value, *a) && !same(got.Value, *b) || err == nil && !same(got.Value, *b) {
 					t.Error("the photo is neither the old nor the new one")
 				}

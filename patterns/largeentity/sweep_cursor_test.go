@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -25,11 +26,11 @@ func TestASweepOfBlobsInPiecesDoesTheSame(t *testing.T) {
 			insert := func(n int) {
 				e := newJones(fmt.Sprint(n), large)
 				e.Email = id(n).Row
-				harness.Must(table.Insert(t.Context(), e))(t)
+				assert.Must(table.Insert(t.Context(), e))(t)
 			}
 			remove := func(from, to int) {
 				for n := from; n < to; n++ {
-					harness.NoError(t, table.Delete(t.Context(), id(n), azcore.ETagAny))
+					assert.NoError(t, table.Delete(t.Context(), id(n), azcore.ETagAny))
 				}
 			}
 			for n := range 12 {
@@ -50,7 +51,7 @@ func TestASweepOfBlobsInPiecesDoesTheSame(t *testing.T) {
 					t.Errorf("the dry run in %d pieces reports %+v, want %+v", len(cursors)+1, got, want[round])
 				}
 				if i == 0 {
-					got = harness.Must(sweep(nil))(t)
+					got = assert.Must(sweep(nil))(t)
 					got.Requests = 0
 				} else {
 					got, _ = harness.SweepInPieces(t, patterns.SweepOptions{}, sweep)
@@ -74,11 +75,11 @@ func TestASweepOfBlobsInPiecesDoesTheSame(t *testing.T) {
 
 func TestASweepOfBlobsRefusesOtherCursorsAndPartitions(t *testing.T) {
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
-		item := harness.Must(table.Insert(t.Context(), newJones("a", large)))(t)
+		item := assert.Must(table.Insert(t.Context(), newJones("a", large)))(t)
 		item.Value.Photo = noise("b", large)
-		harness.Must(table.Replace(t.Context(), item))(t)
+		assert.Must(table.Replace(t.Context(), item))(t)
 		acct.Fault(storagetest.On("Blob.List").Delay(time.Second).ShortPage(1))
-		cursor := harness.Must(table.Sweep(t.Context(), &patterns.SweepOptions{Deadline: 1}))(t).Cursor
+		cursor := assert.Must(table.Sweep(t.Context(), &patterns.SweepOptions{Deadline: 1}))(t).Cursor
 		harness.WantBadCursors(t, cursor, func() int { return len(acct.Log()) }, func(o *patterns.SweepOptions) (patterns.SweepReport, error) {
 			return table.Sweep(t.Context(), o)
 		})

@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -19,11 +20,11 @@ import (
 func TestASweepMarksThenDeletes(t *testing.T) {
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
 		ctx := t.Context()
-		item := harness.Must(table.Insert(ctx, newJones("a", large)))(t)
+		item := assert.Must(table.Insert(ctx, newJones("a", large)))(t)
 		time.Sleep(100 * day) // an old blob
 		before := stored(t, table.Container())
 		item.Value.Photo = noise("b", large)
-		harness.Must(table.Replace(ctx, item))(t)
+		assert.Must(table.Replace(ctx, item))(t)
 		all := stored(t, table.Container())
 		stored(t, table.Container())
 
@@ -36,7 +37,7 @@ func TestASweepMarksThenDeletes(t *testing.T) {
 				o = *opts
 			}
 			o.Progress = func(p patterns.Progress) { last = p }
-			got := harness.Must(table.Sweep(ctx, &o))(t)
+			got := assert.Must(table.Sweep(ctx, &o))(t)
 			want.Skipped, want.Requests = want.Found-want.Done, requests
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("report %+v, want %+v", got, want)
@@ -84,27 +85,27 @@ func TestASweepKeepsBlobsOfOthers(t *testing.T) {
 	}
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, staff table) {
 		ctx := t.Context()
-		harness.Must(staff.Insert(ctx, newJones("a", large)))(t)
+		assert.Must(staff.Insert(ctx, newJones("a", large)))(t)
 		contracts := open[contract](t, staff.Client(), staff.Container(), nil)
-		harness.Must(contracts.Insert(ctx, &contract{"Sales", "contract", noise("c", large)}))(t)
+		assert.Must(contracts.Insert(ctx, &contract{"Sales", "contract", noise("c", large)}))(t)
 		archive := open[employee](t, acct.Tables().NewClient("EmployeesArchive"), staff.Container(), nil)
 		if err := archive.Create(ctx); err != nil {
 			t.Fatal(err)
 		}
-		harness.Must(archive.Insert(ctx, newJones("b", large)))(t)
+		assert.Must(archive.Insert(ctx, newJones("b", large)))(t)
 		for _, name := range []string{"stranger", "employees/stranger.jpg", "employees/x/0b4f6d1e-8a35-4c8e-9f0d-2b8f3f1f9a77"} {
 			overwrite(t, staff, name, "not ours")
 		}
 		for range 3 {
 			time.Sleep(2 * day)
 			// A new Table does not know the name of its table yet.
-			harness.Must(open[employee](t, staff.Client(), staff.Container(), nil).Sweep(ctx, nil))(t)
+			assert.Must(open[employee](t, staff.Client(), staff.Container(), nil).Sweep(ctx, nil))(t)
 		}
 		if got := stored(t, staff.Container()); len(got) != 6 {
 			t.Errorf("blobs %v", got)
 		}
-		harness.Must(contracts.Get(ctx, contractKey))(t)
-		harness.Must(archive.Get(ctx, jones))(t)
+		assert.Must(contracts.Get(ctx, contractKey))(t)
+		assert.Must(archive.Get(ctx, jones))(t)
 	})
 }
 
@@ -114,25 +115,25 @@ var contractKey = keys.Key{Partition: "Sales", Row: "contract"}
 func TestASweepUnmarksAReferencedBlob(t *testing.T) {
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
 		ctx := t.Context()
-		harness.Must(table.Insert(ctx, newJones("a", large)))(t)
-		copied := harness.Must(table.Table().Get(ctx, jones))(t)
+		assert.Must(table.Insert(ctx, newJones("a", large)))(t)
+		copied := assert.Must(table.Table().Get(ctx, jones))(t)
 		text := referencesIn(t, table)
 		if err := table.Delete(ctx, jones, ""); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * day)
-		if r := harness.Must(table.Sweep(ctx, nil))(t); r.Marked != 1 {
+		if r := assert.Must(table.Sweep(ctx, nil))(t); r.Marked != 1 {
 			t.Errorf("%+v", r)
 		}
 		restore := patterns.InsertOp(&copied.Value).With("azp_blobs", text)
-		harness.Must(table.Table().Do(ctx, restore))(t)
+		assert.Must(table.Table().Do(ctx, restore))(t)
 		time.Sleep(2 * day)
-		harness.Must(table.Sweep(ctx, nil))(t)
+		assert.Must(table.Sweep(ctx, nil))(t)
 		if err := table.Delete(ctx, jones, ""); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * day)
-		if r := harness.Must(table.Sweep(ctx, nil))(t); r.Marked != 1 || r.Done != 1 {
+		if r := assert.Must(table.Sweep(ctx, nil))(t); r.Marked != 1 || r.Done != 1 {
 			t.Errorf("%+v, want a mark first", r)
 		}
 	})
@@ -141,7 +142,7 @@ func TestASweepUnmarksAReferencedBlob(t *testing.T) {
 // References that cannot be read may be to any blob.
 func TestASweepStopsAtCorruptReferences(t *testing.T) {
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
-		harness.Must(table.Insert(t.Context(), newJones("a", large)))(t)
+		assert.Must(table.Insert(t.Context(), newJones("a", large)))(t)
 		setReferences(t, table, `{"version":2}`)
 		time.Sleep(2 * day)
 		if r, err := table.Sweep(t.Context(), nil); !errors.Is(err, largeentity.ErrCorrupt) || r.Done != 0 {
@@ -157,10 +158,10 @@ func TestASweepWorksOnEveryBackend(t *testing.T) {
 		client, blobs := b.Table(t), b.Container(t)
 		table := open[employee](t, client, blobs, nil)
 		ctx := t.Context()
-		harness.Must(table.Insert(ctx, newJones("a", large)))(t)
-		harness.Must(table.UpdateMeta(ctx, jones, func(e *employee) error { e.Photo = noise("b", large); return nil }))(t)
+		assert.Must(table.Insert(ctx, newJones("a", large)))(t)
+		assert.Must(table.UpdateMeta(ctx, jones, func(e *employee) error { e.Photo = noise("b", large); return nil }))(t)
 		b.ResetRequests()
-		if r := harness.Must(table.Sweep(ctx, nil))(t); r.Found != 2 || r.Done != 0 {
+		if r := assert.Must(table.Sweep(ctx, nil))(t); r.Found != 2 || r.Done != 0 {
 			t.Errorf("%+v: new blobs were changed", r)
 		}
 		b.WantRequests(t, map[string]int{"Blob.List": 1})
@@ -169,7 +170,7 @@ func TestASweepWorksOnEveryBackend(t *testing.T) {
 		}
 		hasty := open(t, client, blobs, &largeentity.Options[employee]{Grace: time.Nanosecond})
 		for start := time.Now(); ; {
-			r := harness.Must(hasty.Sweep(ctx, nil))(t)
+			r := assert.Must(hasty.Sweep(ctx, nil))(t)
 			if r.Done-r.Marked == 1 {
 				break
 			}
@@ -179,6 +180,6 @@ func TestASweepWorksOnEveryBackend(t *testing.T) {
 			b.ResetRequests()
 		}
 		b.WantRequests(t, map[string]int{"Blob.List": 1, "Table.Query": 1, "Blob.Delete": 1})
-		wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
+		wantEmployee(t, assert.Must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
 	})
 }

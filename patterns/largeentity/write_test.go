@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
@@ -20,33 +21,33 @@ func TestInvalidArgumentsAreRefusedWithoutARequest(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
-		item := harness.Must(table.Insert(ctx, newJones("a", large)))(t)
+		item := assert.Must(table.Insert(ctx, newJones("a", large)))(t)
 		b.ResetRequests()
 		change := func(f func(*largeentity.Item[employee])) error {
 			other := item
 			other.Value.Photo = noise("b", large)
 			f(&other)
-			return harness.ErrorOf(table.Replace(ctx, other))
+			return assert.ErrorOf(table.Replace(ctx, other))
 		}
 		insert := func(f func(*employee)) error {
 			e := newJones("c", large)
 			f(e)
-			return harness.ErrorOf(table.Insert(ctx, e))
+			return assert.ErrorOf(table.Insert(ctx, e))
 		}
 		var property *patterns.PropertyError
 		for name, c := range map[string]struct {
 			err  error
 			want func(error) bool
 		}{
-			"nil":              {harness.ErrorOf(table.Insert(ctx, nil)), is(patterns.ErrNil)},
-			"no function":      {harness.ErrorOf(table.Update(ctx, jones, nil)), is(patterns.ErrNil)},
+			"nil":              {assert.ErrorOf(table.Insert(ctx, nil)), is(patterns.ErrNil)},
+			"no function":      {assert.ErrorOf(table.Update(ctx, jones, nil)), is(patterns.ErrNil)},
 			"bad key":          {insert(func(e *employee) { e.Email = "a/b" }), is(patterns.ErrBadKey)},
 			"bad text":         {insert(func(e *employee) { e.Notes = "\xff" + strings.Repeat("x", large) }), as(&property)},
 			"no ETag":          {change(func(i *largeentity.Item[employee]) { i.ETag = "" }), is(patterns.ErrBadETag)},
 			"any ETag":         {change(func(i *largeentity.Item[employee]) { i.ETag = azcore.ETagAny }), is(patterns.ErrBadETag)},
 			"another key":      {change(func(i *largeentity.Item[employee]) { i.Value.Email = "x" }), is(patterns.ErrKeyChanged)},
-			"unknown property": {harness.ErrorOf(table.Load(ctx, item, "Age")), as(&property)},
-			"short grace":      {harness.ErrorOf(table.Sweep(ctx, &patterns.SweepOptions{OlderThan: time.Second})), is(patterns.ErrBadOption)},
+			"unknown property": {assert.ErrorOf(table.Load(ctx, item, "Age")), as(&property)},
+			"short grace":      {assert.ErrorOf(table.Sweep(ctx, &patterns.SweepOptions{OlderThan: time.Second})), is(patterns.ErrBadOption)},
 		} {
 			if c.err == nil || !c.want(c.err) {
 				t.Errorf("%s: %v", name, c.err)
@@ -96,12 +97,12 @@ func TestALostReplyDoesNotFailTheCall(t *testing.T) {
 				table := onBed(t, b, nil)
 				ctx := t.Context()
 				b.Fault(storagetest.On(op).Nth(1).Times(times).LoseReply())
-				harness.Must(table.Insert(ctx, newJones("a", large)))(t)
-				harness.Must(table.Update(ctx, jones, func(e *employee) error {
+				assert.Must(table.Insert(ctx, newJones("a", large)))(t)
+				assert.Must(table.Update(ctx, jones, func(e *employee) error {
 					e.Photo = noise("b", large)
 					return nil
 				}))(t)
-				wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
+				wantEmployee(t, assert.Must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
 				if op == "Blob.Put" && !slices.ContainsFunc(b.Requests(), func(q storagetest.Request) bool { return q.Code == "BlobAlreadyExists" }) {
 					t.Error("a blob was overwritten")
 				}
@@ -121,14 +122,14 @@ func TestABlobIsKeptIfTheOutcomeIsUnknown(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
-		item := harness.Must(table.Insert(ctx, newJones("a", large)))(t)
+		item := assert.Must(table.Insert(ctx, newJones("a", large)))(t)
 		b.Fault(storagetest.On("Table.Replace").LoseReply(), storagetest.On("Table.Get").LoseRequest())
 		item.Value.Photo = noise("b", large)
 		if _, err := table.Replace(ctx, item); !errors.Is(err, patterns.ErrOutcomeUnknown) {
 			t.Errorf("got %v", err)
 		}
 		b.ClearFaults()
-		wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
+		wantEmployee(t, assert.Must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
 	})
 }
 
@@ -136,12 +137,12 @@ func TestARefusedWriteDeletesItsBlobs(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
-		first := harness.Must(table.Insert(ctx, newJones("a", large)))(t)
+		first := assert.Must(table.Insert(ctx, newJones("a", large)))(t)
 		if _, err := table.Insert(ctx, newJones("b", large)); !errors.Is(err, patterns.ErrExists) {
 			t.Errorf("insert: %v", err)
 		}
 		first.Value.Age = 41
-		harness.Must(table.Replace(ctx, first))(t)
+		assert.Must(table.Replace(ctx, first))(t)
 		first.Value.Photo = noise("c", large)
 		if _, err := table.Replace(ctx, first); !errors.Is(err, patterns.ErrConflict) {
 			t.Errorf("replace: %v", err)
@@ -153,9 +154,9 @@ func TestARefusedWriteDeletesItsBlobs(t *testing.T) {
 		// An update that is retried after a conflict uses the blob of its first try.
 		b.ResetRequests()
 		tries := 0
-		harness.Must(table.Update(ctx, jones, func(e *employee) error {
+		assert.Must(table.Update(ctx, jones, func(e *employee) error {
 			if tries++; tries == 1 {
-				harness.Must(table.UpdateMeta(ctx, jones, func(e *employee) error { e.Age = 42; return nil }))(t)
+				assert.Must(table.UpdateMeta(ctx, jones, func(e *employee) error { e.Age = 42; return nil }))(t)
 			}
 			e.Photo = noise("d", large)
 			return nil
@@ -165,7 +166,7 @@ func TestARefusedWriteDeletesItsBlobs(t *testing.T) {
 		}
 		want := newJones("d", large)
 		want.Age = 42
-		wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *want)
+		wantEmployee(t, assert.Must(table.Get(ctx, jones))(t).Value, *want)
 
 		// An update that its function ends deletes the blob of its first try.
 		before := len(stored(t, table.Container()))
@@ -191,16 +192,16 @@ func TestARefusedWriteDeletesItsBlobs(t *testing.T) {
 func TestAnUpdateRepeatsAnOldUpload(t *testing.T) {
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
 		ctx := t.Context()
-		harness.Must(table.Insert(ctx, newJones("a", large)))(t)
+		assert.Must(table.Insert(ctx, newJones("a", large)))(t)
 		acct.ResetLog()
 		acct.Fault(storagetest.On("Table.Replace").Nth(1).Delay(5*time.Minute).Status(412, "UpdateConditionNotSatisfied"),
 			storagetest.On("Table.Get").Nth(2).DelayReply(11*time.Hour),
 			storagetest.On("Table.Replace").Nth(2).DelayReply(2*time.Hour))
-		harness.Must(table.Update(ctx, jones, func(e *employee) error { e.Photo = noise("b", large); return nil }))(t)
+		assert.Must(table.Update(ctx, jones, func(e *employee) error { e.Photo = noise("b", large); return nil }))(t)
 		if n := acct.Log().Count("Blob.Put"); n != 2 {
 			t.Errorf("%d uploads, want 2", n)
 		}
-		wantEmployee(t, harness.Must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
+		wantEmployee(t, assert.Must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
 		if names := stored(t, table.Container()); len(names) != 2 {
 			t.Errorf("blobs %v, want the old and the new", names)
 		}

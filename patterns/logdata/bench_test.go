@@ -9,7 +9,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
-	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -80,7 +80,7 @@ func BenchmarkWriting(b *testing.B) {
 		c := benchTable(b, acct)
 		for n := 0; b.Loop(); n++ {
 			for i := range records {
-				if _, err := c.AddEntity(b.Context(), harness.Must(json.Marshal(rowOf("web", when(i), n*records+i)))(b), nil); err != nil {
+				if _, err := c.AddEntity(b.Context(), assert.Must(json.Marshal(rowOf("web", when(i), n*records+i)))(b), nil); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -94,7 +94,7 @@ func BenchmarkWriting(b *testing.B) {
 			for i := 0; i < records; i += 100 {
 				var actions []aztables.TransactionAction
 				for j := range 100 {
-					body := harness.Must(json.Marshal(rowOf("web", when(i+j), n*records+i+j)))(b)
+					body := assert.Must(json.Marshal(rowOf("web", when(i+j), n*records+i+j)))(b)
 					actions = append(actions, aztables.TransactionAction{ActionType: aztables.TransactionTypeAdd, Entity: body})
 				}
 				if _, err := c.SubmitTransaction(b.Context(), actions, nil); err != nil {
@@ -152,7 +152,7 @@ func BenchmarkWindow(b *testing.B) {
 			for i := 15 * 1800; i < 16*1800; i += 100 {
 				var actions []aztables.TransactionAction
 				for j := range 100 {
-					body := harness.Must(json.Marshal(rowOf(number(h), when(i+j), 0)))(b)
+					body := assert.Must(json.Marshal(rowOf(number(h), when(i+j), 0)))(b)
 					actions = append(actions, aztables.TransactionAction{ActionType: aztables.TransactionTypeAdd, Entity: body})
 				}
 				if _, err := c.SubmitTransaction(b.Context(), actions, nil); err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing/slogtest"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -29,7 +29,7 @@ func TestTheHandlerConformsToSlogtest(t *testing.T) {
 			closeWriter(t, w)
 			var results []map[string]any
 			r := newReader(t, c, &logdata.ReaderOptions{Format: format})
-			for _, e := range harness.All(t, r.Query(t.Context(), started, time.Now().Add(time.Minute), "", nil)) {
+			for _, e := range assert.All(t, r.Query(t.Context(), started, time.Now().Add(time.Minute), "", nil)) {
 				m := map[string]any{}
 				if len(e.Attrs) > 0 {
 					if err := json.Unmarshal(e.Attrs, &m); err != nil {
@@ -78,7 +78,7 @@ func TestTheHandlerEncodesEveryKindOfValue(t *testing.T) {
 		"n", 1, "u", uint64(2), "f", 1.5, "nan", nan, "b", true, "d", time.Second,
 		"t", noon, "err", errors.New("bad"), "any", []int{1, 2}, "broken", broken{}, "chan", make(chan int), slog.Group("empty"), "", nothing{})
 	closeWriter(t, w)
-	es := harness.All(t, newReader(t, c, nil).Query(t.Context(), time.Now().Add(-time.Minute), time.Now().Add(time.Minute), "", nil))
+	es := assert.All(t, newReader(t, c, nil).Query(t.Context(), time.Now().Add(-time.Minute), time.Now().Add(time.Minute), "", nil))
 	var got struct {
 		Source struct{ File string }
 		Who    string

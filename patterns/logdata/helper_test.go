@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 )
@@ -88,7 +89,7 @@ func closeWriter(t testing.TB, w *logdata.Writer) {
 // messages returns the messages of [from, to).
 func messages(t testing.TB, c *container.Client, from, to time.Time) []string {
 	t.Helper()
-	return texts(harness.All(t, newReader(t, c, nil).Query(t.Context(), from, to, "", nil)))
+	return texts(assert.All(t, newReader(t, c, nil).Query(t.Context(), from, to, "", nil)))
 }
 
 func texts(entries []logdata.Entry) []string {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
@@ -31,18 +32,18 @@ func TestAReadMakesNoUnnecessaryRequest(t *testing.T) {
 		b.ResetRequests()
 		var stats logdata.Stats
 		o := logdata.QueryOptions{Stats: &stats}
-		wantTexts(t, texts(harness.All(t, newReader(t, c, nil).Query(t.Context(), at(240), at(360), "", &o))), "004", "005")
+		wantTexts(t, texts(assert.All(t, newReader(t, c, nil).Query(t.Context(), at(240), at(360), "", &o))), "004", "005")
 		b.WantOps(t, "Blob.List", "Blob.Get")
 		want := logdata.Stats{Lists: 1, Listed: 1, Read: 1, Gets: 1, Bytes: int64(2 * line), Lines: 2, Matched: 2}
 		if stats != want {
 			t.Errorf("stats %+v, want %+v", stats, want)
 		}
 		// Two hours with a blob each.
-		wantTexts(t, texts(harness.All(t, newReader(t, c, &logdata.ReaderOptions{Parallel: 1}).Query(t.Context(), at(3540), at(3660), "", &o))), "059", "060")
+		wantTexts(t, texts(assert.All(t, newReader(t, c, &logdata.ReaderOptions{Parallel: 1}).Query(t.Context(), at(3540), at(3660), "", &o))), "059", "060")
 		b.WantOps(t, "Blob.List", "Blob.Get", "Blob.List", "Blob.Get")
 		// By its metadata no blob contains a record of this type.
 		o.Types = []string{"ERROR"}
-		harness.All(t, newReader(t, c, nil).Query(t.Context(), at(3540), at(3660), "", &o))
+		assert.All(t, newReader(t, c, nil).Query(t.Context(), at(3540), at(3660), "", &o))
 		b.WantOps(t, "Blob.List", "Blob.List")
 		if stats.Skipped != 2 || stats.Read != 0 {
 			t.Errorf("stats %+v", stats)
@@ -70,7 +71,7 @@ func TestOutdatedOrInvalidMetadataHideNoRecord(t *testing.T) {
 		b.ClearFaults()
 		// Invalid metadata, and metadata of more bytes than the blob has.
 		for _, spans := range []string{"99999:0:0", "x", "1:0", "0:0:0", "5:9:1", "5:0:3600", "-5:0:0"} {
-			es := harness.All(t, newReader(t, c, nil).Query(t.Context(), at(180), at(181), "", nil))
+			es := assert.All(t, newReader(t, c, nil).Query(t.Context(), at(180), at(181), "", nil))
 			if len(es) != 1 {
 				t.Fatalf("%s: %d entries", spans, len(es))
 			}
@@ -95,7 +96,7 @@ func TestManyAppendsAreJoinedIntoFewSpans(t *testing.T) {
 		for _, i := range []int{0, 1, 63, 64, 65, 250, 498, 499} {
 			var stats logdata.Stats
 			entries := newReader(t, c, nil).Query(t.Context(), at(7*i), at(7*i+1), "", &logdata.QueryOptions{Stats: &stats})
-			wantTexts(t, texts(harness.All(t, entries)), number(i))
+			wantTexts(t, texts(assert.All(t, entries)), number(i))
 			if stats.Gets != 1 || stats.Lines > 17 {
 				t.Errorf("%d: stats %+v", i, stats)
 			}
@@ -147,7 +148,7 @@ func TestACursorContinuesAfterItsEntry(t *testing.T) {
 			"a damaged cursor":  r.Query(t.Context(), from, to, cursor[1:], nil),
 			"another container": other.Query(t.Context(), from, to, cursor, nil),
 		} {
-			if err := harness.Failure(t, entries); !errors.Is(err, patterns.ErrBadCursor) {
+			if err := assert.Failure(t, entries); !errors.Is(err, patterns.ErrBadCursor) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -187,7 +188,7 @@ func TestADownloadThatBreaksOffIsContinued(t *testing.T) {
 		wantTexts(t, messages(t, c, at(0), at(60)), want...)
 		b.ClearFaults()
 		b.Fault(storagetest.On("Blob.Get").CutReply(0))
-		err := harness.Failure(t, newReader(t, c, nil).Query(t.Context(), at(0), at(60), "", nil))
+		err := assert.Failure(t, newReader(t, c, nil).Query(t.Context(), at(0), at(60), "", nil))
 		if !errors.Is(err, logdata.ErrTruncated) {
 			t.Errorf("got %v", err)
 		}
@@ -205,7 +206,7 @@ func TestABlobDeletedDuringTheReadIsSkippedAndCounted(t *testing.T) {
 		b.Fault(storagetest.On("Blob.Get").Nth(2).Status(http.StatusNotFound, "BlobNotFound"))
 		var stats logdata.Stats
 		r := newReader(t, c, &logdata.ReaderOptions{Parallel: 1})
-		wantTexts(t, texts(harness.All(t, r.Query(t.Context(), at(0), at(9), "", &logdata.QueryOptions{Stats: &stats}))), "000", "002")
+		wantTexts(t, texts(assert.All(t, r.Query(t.Context(), at(0), at(9), "", &logdata.QueryOptions{Stats: &stats}))), "000", "002")
 		if stats.Gone != 1 {
 			t.Errorf("stats %+v", stats)
 		}
@@ -219,7 +220,7 @@ func TestAFailedRequestIsAnErrorThatNamesTheBlob(t *testing.T) {
 		write(t, w, at(0), "a")
 		closeWriter(t, w)
 		b.Fault(storagetest.On("Blob.Get").Status(http.StatusForbidden, "AuthorizationFailure"))
-		err := harness.Failure(t, newReader(t, c, nil).Query(t.Context(), at(0), at(9), "", nil))
+		err := assert.Failure(t, newReader(t, c, nil).Query(t.Context(), at(0), at(9), "", nil))
 		var failed *patterns.Error
 		if !errors.As(err, &failed) || failed.Op != "read" || failed.Status != http.StatusForbidden || failed.Code != "AuthorizationFailure" {
 			t.Errorf("got %v", err)
@@ -300,11 +301,11 @@ func TestInvalidRangesAndOptionsAreRefusedWithoutARequest(t *testing.T) {
 		c := b.Container(t)
 		r := newReader(t, c, nil)
 		for _, bounds := range [][2]time.Time{{}, {at(0), time.Time{}}, {time.Time{}, at(0)}, {at(0), time.Date(10000, 1, 1, 0, 0, 0, 1, time.UTC)}} {
-			if err := harness.Failure(t, r.Query(t.Context(), bounds[0], bounds[1], "", nil)); !errors.Is(err, patterns.ErrBadOption) {
+			if err := assert.Failure(t, r.Query(t.Context(), bounds[0], bounds[1], "", nil)); !errors.Is(err, patterns.ErrBadOption) {
 				t.Errorf("%v: %v", bounds, err)
 			}
 		}
-		wantTexts(t, texts(harness.All(t, r.Query(t.Context(), at(9), at(0), "", nil))))
+		wantTexts(t, texts(assert.All(t, r.Query(t.Context(), at(9), at(0), "", nil))))
 		for _, o := range []logdata.WriterOptions{{FlushBytes: logdata.MaxBlock + 1}, {FlushRecords: -1}, {BufferBytes: 1},
 			{BlobBytes: -1}, {Name: "a/b"}, {Name: "a\n"}} {
 			if _, err := logdata.NewWriter(c, "web", &o); !errors.Is(err, patterns.ErrBadOption) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
@@ -31,7 +32,7 @@ func TestRecordsAreReadInTheOrderOfTheirTimes(t *testing.T) {
 		wantTexts(t, messages(t, c, at(1), at(5)), "a", "c", "d") // without the end
 		wantTexts(t, messages(t, c, at(100), at(200)))
 
-		es := harness.All(t, newReader(t, c, nil).Query(t.Context(), at(3600), at(3601), "", nil))
+		es := assert.All(t, newReader(t, c, nil).Query(t.Context(), at(3600), at(3601), "", nil))
 		if want := "web/2014/07/31/1300/two-000000.log"; len(es) != 1 || es[0].Blob != want || !es[0].Time.Equal(at(3600)) {
 			t.Errorf("got %v", es)
 		}
@@ -171,7 +172,7 @@ func TestANewBlobIsStartedBeforeALimitIsReached(t *testing.T) {
 				flush(t, w)
 			}
 			closeWriter(t, w)
-			es := harness.All(t, newReader(t, c, nil).Query(t.Context(), at(0), at(9), "", nil))
+			es := assert.All(t, newReader(t, c, nil).Query(t.Context(), at(0), at(9), "", nil))
 			wantTexts(t, texts(es), "000", "001", "002", "003", "004")
 			if want := "web/2014/07/31/1200/w-000002.log"; es[4].Blob != want {
 				t.Errorf("%s: the last is in %s", name, es[4].Blob)
@@ -237,7 +238,7 @@ func TestInvalidUTF8IsFoundByItsReplacement(t *testing.T) {
 			}
 			closeWriter(t, w)
 			for _, types := range [][]string{nil, {"a\ufffd"}} {
-				es := harness.All(t, newReader(t, c, &logdata.ReaderOptions{Format: format}).Query(t.Context(), at(0), at(1), "", &logdata.QueryOptions{Types: types}))
+				es := assert.All(t, newReader(t, c, &logdata.ReaderOptions{Format: format}).Query(t.Context(), at(0), at(1), "", &logdata.QueryOptions{Types: types}))
 				if len(es) != 1 || es[0].Type != "a\ufffd" || es[0].Message != "\ufffdb" || string(es[0].Attrs) != "{\"k\ufffd\":\"\ufffdv\"}" {
 					t.Errorf("%s, types %q: %+v", format.Name(), types, es)
 				}
@@ -290,7 +291,7 @@ func TestAMissingContainerIsReported(t *testing.T) {
 		if err := w.Close(t.Context()); !errors.Is(err, logdata.ErrContainerNotFound) {
 			t.Errorf("close: %v", err)
 		}
-		err := harness.Failure(t, newReader(t, c, nil).Query(t.Context(), at(0), at(1), "", nil))
+		err := assert.Failure(t, newReader(t, c, nil).Query(t.Context(), at(0), at(1), "", nil))
 		if !errors.Is(err, logdata.ErrContainerNotFound) {
 			t.Errorf("read: %v", err)
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -41,7 +42,7 @@ type duplicates struct {
 func newDuplicates(t *testing.T, b *harness.Backend, inter bool) *duplicates {
 	d := openDuplicates(t, b.Table(t), &harness.OutboxQueue{}, inter)
 	for i, e := range []string{"v", "v", "v", "w", "w", "x"} {
-		harness.Must(d.old.Insert(t.Context(), &mailbox{"p", fmt.Sprint(i), e, 0}))(t)
+		assert.Must(d.old.Insert(t.Context(), &mailbox{"p", fmt.Sprint(i), e, 0}))(t)
 	}
 	return d
 }
@@ -74,8 +75,8 @@ func (d *duplicates) backfill(t *testing.T) (found []string, state string) {
 			found = append(found, f.Primary.Row+" shares with "+f.Owner.Row)
 		}
 	}})
-	harness.NoError(t, err)
-	for _, s := range harness.Must(d.store.ViewStates(t.Context()))(t) {
+	assert.NoError(t, err)
+	for _, s := range assert.Must(d.store.ViewStates(t.Context()))(t) {
 		if s.View == "email" {
 			state = s.State
 		}
@@ -101,7 +102,7 @@ func (d *duplicates) wantRefused(t *testing.T, what string, err error) {
 func (d *duplicates) want(t *testing.T, email string, ids ...string) {
 	t.Helper()
 	var got []string
-	for _, e := range harness.All(t, d.reader.Query(t.Context(), "p", secondaryindex.Equal(email), nil)) {
+	for _, e := range assert.All(t, d.reader.Query(t.Context(), "p", secondaryindex.Equal(email), nil)) {
 		got = append(got, e.Primary.Row)
 	}
 	if !slices.Equal(got, ids) {
@@ -119,7 +120,7 @@ func TestAUniqueIndexIsAddedToATableWithDuplicates(t *testing.T) {
 					t.Fatalf("%v, %s", found, state)
 				}
 				var verified []string
-				for _, f := range harness.All(t, reindex.Verify(t.Context(), d.store, nil)) {
+				for _, f := range assert.All(t, reindex.Verify(t.Context(), d.store, nil)) {
 					verified = append(verified, f.Primary.Row+" shares with "+f.Owner.Row)
 				}
 				if slices.Sort(verified); !slices.Equal(verified, found) {
@@ -128,31 +129,31 @@ func TestAUniqueIndexIsAddedToATableWithDuplicates(t *testing.T) {
 
 				d.want(t, "v", "0", "1", "2")
 				for i, e := range []string{"v", "v", "v", "w", "w", "x"} {
-					harness.NoError(t, d.set(t, fmt.Sprint(i), e))
+					assert.NoError(t, d.set(t, fmt.Sprint(i), e))
 				}
 				d.want(t, "v", "0", "1", "2")
 				b.ResetRequests()
-				harness.Must(d.store.Insert(t.Context(), &mailbox{"p", "6", "y", 0}))(t)
+				assert.Must(d.store.Insert(t.Context(), &mailbox{"p", "6", "y", 0}))(t)
 				requests := len(b.Requests())
 				fresh := &mailbox{"p", "7", "v", 0}
 				_, err := d.store.Insert(t.Context(), fresh)
 				d.wantRefused(t, "a new entity while one has the row", err)
 				d.wantRefused(t, "another entity", d.set(t, "5", "w"))
 
-				harness.NoError(t, d.set(t, "0", "a")) // the row is free now, but 1 and 2 share the value
+				assert.NoError(t, d.set(t, "0", "a")) // the row is free now, but 1 and 2 share the value
 				_, err = d.store.Insert(t.Context(), fresh)
 				d.wantRefused(t, "a new entity while none has the row", err)
 				d.wantRefused(t, "the entity that had the row", d.set(t, "0", "v"))
 				d.want(t, "v", "1", "2")
-				harness.NoError(t, d.set(t, "1", "b"))
+				assert.NoError(t, d.set(t, "1", "b"))
 				_, err = d.store.Insert(t.Context(), fresh)
 				d.wantRefused(t, "a new entity while one is left", err)
-				harness.NoError(t, d.store.Delete(t.Context(), mailboxKey("4")))
+				assert.NoError(t, d.store.Delete(t.Context(), mailboxKey("4")))
 
 				if found, state = d.backfill(t); len(found) > 0 || state != patterns.ViewReady {
 					t.Errorf("after all are resolved: %v, %s", found, state)
 				}
-				if left := harness.All(t, reindex.Verify(t.Context(), d.store, nil)); len(left) > 0 {
+				if left := assert.All(t, reindex.Verify(t.Context(), d.store, nil)); len(left) > 0 {
 					t.Errorf("Verify: %+v", left)
 				}
 				for email, id := range map[string]string{"v": "2", "w": "3", "x": "5", "a": "0", "b": "1"} {
@@ -169,7 +170,7 @@ func TestAUniqueIndexIsAddedToATableWithDuplicates(t *testing.T) {
 				d.wantRefused(t, "without the option", err)
 				fresh.Email = "c"
 				b.ResetRequests()
-				harness.Must(after.Insert(t.Context(), fresh))(t)
+				assert.Must(after.Insert(t.Context(), fresh))(t)
 				if n := len(b.Requests()); requests != n+1 {
 					t.Errorf("%d requests, and %d with Duplicates, want one more", n, requests)
 				}
@@ -189,7 +190,7 @@ func TestAnEntityThatLeftAValueMeanwhileCannotTakeItBack(t *testing.T) {
 				attempts := 0
 				_, err := d.store.Update(t.Context(), mailboxKey("1"), func(m *mailbox) error {
 					if attempts++; attempts == 2 { // the first one was refused
-						harness.NoError(t, d.set(t, "1", "u"))
+						assert.NoError(t, d.set(t, "1", "u"))
 					}
 					m.Email, m.Age = "v", m.Age+1
 					return nil
@@ -212,7 +213,7 @@ func TestExplainCountsTheCheckForDuplicates(t *testing.T) {
 				d := newDuplicates(t, b, inter)
 				d.backfill(t)
 				to := func(id, email string) (patterns.StoreOp[mailbox], *mailbox) {
-					stored := harness.Must(d.store.Get(t.Context(), mailboxKey(id)))(t).Value
+					stored := assert.Must(d.store.Get(t.Context(), mailboxKey(id)))(t).Value
 					return patterns.UpdateEntity(mailboxKey(id), func(m *mailbox) error { m.Email, m.Age = email, m.Age+1; return nil }), &stored
 				}
 				insert := patterns.InsertEntity(&mailbox{"p", "6", "y", 0})
@@ -228,7 +229,7 @@ func TestExplainCountsTheCheckForDuplicates(t *testing.T) {
 				} {
 					op, stored := c.op()
 					b.ResetRequests()
-					plan := harness.Must(d.store.Explain(op, stored))(t)
+					plan := assert.Must(d.store.Explain(op, stored))(t)
 					b.WantRequestCount(t, 0)
 					checks, messages := 0, 0
 					for _, s := range plan.Steps {
@@ -240,7 +241,7 @@ func TestExplainCountsTheCheckForDuplicates(t *testing.T) {
 						}
 					}
 					_, err := d.store.Batch().Add(op).Commit(t.Context())
-					harness.NoError(t, err)
+					assert.NoError(t, err)
 					if sent := len(b.Requests()) + messages; checks != c.checks || plan.Requests != sent {
 						t.Errorf("%s: %d requests, %d checks, want %d checks\n%v", c.what, sent, checks, c.checks, plan)
 					}
@@ -268,7 +269,7 @@ func TestDuplicatesAreInAnIndexThatFits(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		store := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[mailbox]{Views: []patterns.View[mailbox]{missing}})
 		_, err := store.Insert(t.Context(), &mailbox{"p", "0", "v", 0})
-		harness.WantError(t, err, patterns.ErrBadView)
+		assert.WantError(t, err, patterns.ErrBadView)
 	})
 }
 
@@ -300,11 +301,11 @@ func TestNoDuplicateIsAddedWhileWritersRun(t *testing.T) {
 					d.backfill(t)
 					writers.Wait()
 					for range d.queue.Len() {
-						harness.Must(d.queue.WorkOne(t.Context(), d.store, time.Minute))(t)
+						assert.Must(d.queue.WorkOne(t.Context(), d.store, time.Minute))(t)
 					}
 					var old, fresh []string
 					for item, err := range d.store.Query(t.Context(), query.PartitionKey.Eq("p"), nil) {
-						harness.NoError(t, err)
+						assert.NoError(t, err)
 						switch isNew := strings.HasPrefix(item.Key.Row, "new"); {
 						case item.Value.Email != "v":
 						case isNew:

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -277,7 +278,7 @@ func TestARepairNeverRemovesACopyThatIsCorrectAgain(t *testing.T) {
 						insert(t, store, first)
 					}
 				}), q, x.views()...)
-				key := harness.Must(harness.Must(ix.Engine())(t).Rows(first))(t)[0].Key
+				key := assert.Must(assert.Must(ix.Engine())(t).Rows(first))(t)[0].Key
 				if err := slow.Repair(t.Context(), first.key(), patterns.RowRef{View: ix.Name(), Partition: key.Partition, Row: key.Row}); err != nil {
 					t.Fatal(err)
 				}

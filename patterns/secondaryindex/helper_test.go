@@ -7,6 +7,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -75,7 +76,7 @@ func newStore(t testing.TB, client *aztables.Client, q patterns.OutboxQueue, vie
 func insert(t testing.TB, store *patterns.Store[employee], all ...*employee) {
 	t.Helper()
 	for _, e := range all {
-		harness.Must(store.Insert(t.Context(), e))(t)
+		assert.Must(store.Insert(t.Context(), e))(t)
 	}
 }
 
@@ -89,7 +90,7 @@ func ids(all []secondaryindex.Entry[employee]) []string {
 
 func wantIDs(t testing.TB, seq iter.Seq2[secondaryindex.Entry[employee], error], want ...string) {
 	t.Helper()
-	if got := ids(harness.All(t, seq)); !slices.Equal(got, want) {
+	if got := ids(assert.All(t, seq)); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
@@ -98,7 +99,7 @@ func wantIDs(t testing.TB, seq iter.Seq2[secondaryindex.Entry[employee], error],
 func rawTable(t testing.TB, x indexes, ix *secondaryindex.Index[employee], store *patterns.Store[employee]) *patterns.Table[employee] {
 	t.Helper()
 	client := store.Table().Client()
-	if harness.Must(ix.Engine())(t).Foreign() {
+	if assert.Must(ix.Engine())(t).Foreign() {
 		client = x.other
 	}
 	return harness.NewTable(t, client, &patterns.TableOptions[employee]{Keyless: true})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -25,7 +26,7 @@ func wantRefused[T any](t *testing.T, what string, index *secondaryindex.Index[T
 	if !errors.As(err, &v) || v.View != index.Name() {
 		t.Errorf("%s: the store: %v", what, err)
 	}
-	r := index.On(harness.Must(patterns.NewStore(table, nil))(t))
+	r := index.On(assert.Must(patterns.NewStore(table, nil))(t))
 	_, get := r.Get(ctx, "Sales", "a")
 	_, _, fresh := r.GetFresh(ctx, "Sales", "a", nil)
 	_, page := r.Page(ctx, "Sales", secondaryindex.Equal("a"), "", nil)
@@ -222,7 +223,7 @@ func TestATakenValueWritesNothing(t *testing.T) {
 			}
 		}
 		for _, ix := range []*secondaryindex.Index[employee]{x.email, x.slim, x.last} {
-			if got := harness.All(t, ix.On(store).Query(t.Context(), "Sales", secondaryindex.Values{}, nil)); len(got) != 2 {
+			if got := assert.All(t, ix.On(store).Query(t.Context(), "Sales", secondaryindex.Values{}, nil)); len(got) != 2 {
 				t.Errorf("%s has %d entries", ix.Name(), len(got))
 			}
 		}
@@ -329,13 +330,13 @@ func TestAnIndexWithOtherOptionsNeedsAnotherName(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		ctx, client := t.Context(), b.Table(t)
 		store := func(opts *options) *patterns.Store[employee] {
-			table := harness.Must(patterns.NewTable[employee](client, nil))(t)
+			table := assert.Must(patterns.NewTable[employee](client, nil))(t)
 			index := secondaryindex.Intra("email", emailOf, opts)
-			return harness.Must(patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}}))(t)
+			return assert.Must(patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{index}}))(t)
 		}
 		plain := store(nil)
 		_, err := plain.Insert(ctx, jones())
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		change := func(e *employee) error { e.Age++; return nil }
 		for what, opts := range map[string]*options{
 			"fold": {Fold: true}, "not unique": {NonUnique: true}, "slim": {Only: []string{"Age"}}, "empty": {Only: []string{}}, "version": {Version: "2"},
@@ -348,6 +349,6 @@ func TestAnIndexWithOtherOptionsNeedsAnotherName(t *testing.T) {
 			}
 		}
 		_, err = store(&options{}).Update(ctx, jones().key(), change)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -146,5 +147,5 @@ func written(b *harness.Backend) int {
 func sweepNow(t testing.TB, table *wideentity.Table[properties], key keys.Key) patterns.SweepReport {
 	t.Helper()
 	wideentity.SetOld(table)
-	return harness.Must(table.Sweep(t.Context(), &patterns.SweepOptions{Partitions: []string{key.Partition}}))(t)
+	return assert.Must(table.Sweep(t.Context(), &patterns.SweepOptions{Partitions: []string{key.Partition}}))(t)
 }

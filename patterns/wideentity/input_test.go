@@ -9,6 +9,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -28,7 +29,7 @@ func TestInvalidInputIsRefusedBeforeAnyRequest(t *testing.T) {
 	heavy := properties{"Heavy": noise(18 << 20)}
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		table := open[properties](t, b.Table(t), nil)
-		read := harness.Must(table.Insert(t.Context(), &many))(t)
+		read := assert.Must(table.Insert(t.Context(), &many))(t)
 		b.ResetRequests()
 		put := func(v properties) func(context.Context) error {
 			return func(ctx context.Context) error { _, err := table.Put(ctx, keyed(wideKey("x"), &v)); return err }
@@ -115,11 +116,11 @@ func TestNewRefusesInvalidOptionsAndTypes(t *testing.T) {
 		"a type without a key": {func() error { _, err := wideentity.New[keyless](client, nil); return err }, patterns.ErrBadKey},
 		"a map without a key": {func() error {
 			table, err := wideentity.New[properties](client, nil)
-			return errors.Join(err, harness.ErrorOf(table.Insert(t.Context(), &properties{"A": 1})))
+			return errors.Join(err, assert.ErrorOf(table.Insert(t.Context(), &properties{"A": 1})))
 		}, patterns.ErrBadKey},
 		"a value whose key is refused": {func() error {
 			table, err := wideentity.New(client, byHand)
-			return errors.Join(err, harness.ErrorOf(table.Put(t.Context(), &properties{"A": 1})))
+			return errors.Join(err, assert.ErrorOf(table.Put(t.Context(), &properties{"A": 1})))
 		}, nil},
 		"a type that cannot be an entity": {func() error { _, err := wideentity.New[int](client, nil); return err }, nil},
 	} {
@@ -138,7 +139,7 @@ func TestSimilarIdsAreSeparateEntities(t *testing.T) {
 		ids := []string{"a", "a_", "a_01", "a_00", "aa", "a~", "a_~azp_0000000000000", "A", "a b", "å", "0"}
 		for _, id := range ids {
 			v := properties{"Id": id, "Other" + fmt.Sprint(len(id)): id}
-			harness.Must(table.Insert(t.Context(), keyed(wideKey(id), &v)))(t)
+			assert.Must(table.Insert(t.Context(), keyed(wideKey(id), &v)))(t)
 		}
 		for _, foreign := range []string{"a_2012", "a_1", "a_99", "a"} {
 			if _, err := client.AddEntity(t.Context(), []byte(`{"PartitionKey":"Sales","RowKey":"`+foreign+`","Id":"foreign"}`), nil); err != nil {
@@ -154,7 +155,7 @@ func TestSimilarIdsAreSeparateEntities(t *testing.T) {
 			}
 		}
 		for i, id := range ids {
-			item := harness.Must(table.Get(t.Context(), wideKey(id)))(t)
+			item := assert.Must(table.Get(t.Context(), wideKey(id)))(t)
 			if item.Value["Id"] != id || item.Value["RowKey"] != id || len(item.Value) != 4 {
 				t.Errorf("entity %q is another one", id)
 			}
@@ -162,7 +163,7 @@ func TestSimilarIdsAreSeparateEntities(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, left := range ids[i+1:] {
-				harness.Must(table.Get(t.Context(), wideKey(left)))(t)
+				assert.Must(table.Get(t.Context(), wideKey(left)))(t)
 			}
 		}
 		if n := rawRows(t, b, client); n != 4 {
@@ -177,7 +178,7 @@ func TestEmptyPartitionKeysAndQuotesNeedTheAcceleratingPolicy(t *testing.T) {
 		table := open[properties](t, b.Table(t), nil)
 		v := days(20)
 		for _, key := range []keys.Key{{Partition: "", Row: "x"}, {Partition: "O'Neil", Row: "x'y"}} {
-			harness.Must(table.Insert(t.Context(), keyed(key, &v)))(t)
+			assert.Must(table.Insert(t.Context(), keyed(key, &v)))(t)
 			_, err := table.Put(t.Context(), keyed(key, &v))
 			if !b.Accelerated {
 				if !errors.Is(err, patterns.ErrNeedsAccelerate) {
@@ -188,8 +189,8 @@ func TestEmptyPartitionKeysAndQuotesNeedTheAcceleratingPolicy(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantProperties(t, harness.Must(table.Get(t.Context(), key))(t).Value, v)
-			harness.Must(table.GetOnly(t.Context(), key, dayName(1), dayName(2)))(t)
+			wantProperties(t, assert.Must(table.Get(t.Context(), key))(t).Value, v)
+			assert.Must(table.GetOnly(t.Context(), key, dayName(1), dayName(2)))(t)
 			if err := table.Delete(t.Context(), key, ""); err != nil {
 				t.Error(err)
 			}

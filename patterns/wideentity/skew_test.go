@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
@@ -19,7 +20,7 @@ func TestASweeperWithAWrongClockLeavesAWriteInProgressAndDeletesAnAbandonedOne(t
 			acct := storagetest.Start(&storagetest.Options{ClockSkew: skew})
 			const name = "Wide"
 			other := open[properties](t, harness.Open(t, acct.ConnectionString(), name, true, acct.Transport()), nil)
-			harness.NoError(t, other.Create(t.Context()))
+			assert.NoError(t, other.Create(t.Context()))
 			posts, most := 0, 1<<30 // transactions, and how many are sent
 			table := open[properties](t, harness.Open(t, acct.ConnectionString(), name, true, harness.Transport(func(req *http.Request) (*http.Response, error) {
 				if req.Method == http.MethodPost {
@@ -35,23 +36,23 @@ func TestASweeperWithAWrongClockLeavesAWriteInProgressAndDeletesAnAbandonedOne(t
 			})), nil)
 			wideentity.SetBatchBytes(table, smallBatch)
 			v := large("x")
-			harness.Must(table.Insert(t.Context(), &v))(t)
-			wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
+			assert.Must(table.Insert(t.Context(), &v))(t)
+			wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
 
 			posts, most = 0, 2 // abandon the next write after its marker and first parts
 			if _, err := table.Put(t.Context(), &v); err == nil {
 				t.Fatal("the write was not abandoned")
 			}
 			time.Sleep(50 * time.Minute)
-			young := harness.Must(other.Sweep(t.Context(), nil))(t)
+			young := assert.Must(other.Sweep(t.Context(), nil))(t)
 			if young.Done != 0 || young.Skipped < 2 {
 				t.Errorf("skew %v: after 50 minutes: %+v", skew, young)
 			}
 			time.Sleep(15 * time.Minute)
-			if r := harness.Must(other.Sweep(t.Context(), nil))(t); r.Done != young.Skipped || r.Skipped != 0 {
+			if r := assert.Must(other.Sweep(t.Context(), nil))(t); r.Done != young.Skipped || r.Skipped != 0 {
 				t.Errorf("skew %v: after 65 minutes: %+v", skew, r)
 			}
-			wantProperties(t, harness.Must(other.Get(t.Context(), year))(t).Value, v)
+			wantProperties(t, assert.Must(other.Get(t.Context(), year))(t).Value, v)
 		})
 	}
 }

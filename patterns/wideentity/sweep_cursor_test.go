@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -23,9 +24,9 @@ func abandoned(t *testing.T, b *harness.Backend, name string) {
 	for i := range 12 {
 		key := keys.Key{Partition: fmt.Sprint("p", i%3), Row: fmt.Sprintf("%03d", i)}
 		v := properties{"A": "first"}
-		harness.Must(table.Insert(t.Context(), keyed(key, &v)))(t)
+		assert.Must(table.Insert(t.Context(), keyed(key, &v)))(t)
 		_, err := client.AddEntity(t.Context(), fmt.Appendf(nil, `{"PartitionKey":%q,"RowKey":%q}`, key.Partition, key.Row), nil)
-		harness.NoError(t, err)
+		assert.NoError(t, err)
 		if i%4 != 1 {
 			continue
 		}
@@ -58,7 +59,7 @@ func TestASweepOfWideEntitiesInPiecesDoesTheSame(t *testing.T) {
 				}
 				dry := opts
 				dry.DryRun = true
-				want := harness.Must(sweep(&dry))(t)
+				want := assert.Must(sweep(&dry))(t)
 				want.Requests = 0
 				before := rawRows(t, b, b.Direct(t, name))
 				got, cursors := harness.SweepInPieces(t, dry, sweep)
@@ -66,7 +67,7 @@ func TestASweepOfWideEntitiesInPiecesDoesTheSame(t *testing.T) {
 					t.Errorf("%s: the dry run in %d pieces reports %+v, want %+v", what, len(cursors)+1, got, want)
 				}
 				if reports[i] = got; i == 0 {
-					reports[i] = harness.Must(sweep(&opts))(t)
+					reports[i] = assert.Must(sweep(&opts))(t)
 					reports[i].Requests = 0
 				} else {
 					reports[i], _ = harness.SweepInPieces(t, opts, sweep)
@@ -75,7 +76,7 @@ func TestASweepOfWideEntitiesInPiecesDoesTheSame(t *testing.T) {
 				if left[i] = rawRows(t, b, b.Direct(t, name)); left[i] != before-want.Done {
 					t.Errorf("%s: %d rows are left of %d", what, left[i], before)
 				}
-				if r := harness.Must(sweep(&opts))(t); r.Found != 0 {
+				if r := assert.Must(sweep(&opts))(t); r.Found != 0 {
 					t.Errorf("%s: another sweep finds %+v", what, r)
 				}
 			}
@@ -94,7 +95,7 @@ func TestASweepOfWideEntitiesRefusesOtherCursors(t *testing.T) {
 		abandoned(t, b, name)
 		b.Fault(storagetest.On("*").Delay(time.Second), storagetest.On("Table.Query").ShortPage(3))
 		table := open[properties](t, b.Service(t).NewClient(name), nil)
-		cursor := harness.Must(table.Sweep(t.Context(), &patterns.SweepOptions{Deadline: 1}))(t).Cursor
+		cursor := assert.Must(table.Sweep(t.Context(), &patterns.SweepOptions{Deadline: 1}))(t).Cursor
 		harness.WantBadCursors(t, cursor, func() int { return len(b.Requests()) }, func(o *patterns.SweepOptions) (patterns.SweepReport, error) {
 			return table.Sweep(t.Context(), o)
 		})

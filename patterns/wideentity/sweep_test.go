@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -33,7 +34,7 @@ func testSweptMarker(t *testing.T, prepare func(b *harness.Backend)) {
 		b.NamedTable(t, name)
 		other := open[properties](t, b.Direct(t, name), nil)
 		first := properties{"A": "first"}
-		harness.Must(other.Insert(t.Context(), &first))(t)
+		assert.Must(other.Insert(t.Context(), &first))(t)
 		swept := 0
 		table := open[properties](t, b.AfterEachTry(t, name, func(try int) {
 			if try == 2 {
@@ -41,7 +42,7 @@ func testSweptMarker(t *testing.T, prepare func(b *harness.Backend)) {
 			}
 		}), nil)
 		wideentity.SetBatchBytes(table, smallBatch)
-		item := harness.Must(table.Get(t.Context(), year))(t) // try 1
+		item := assert.Must(table.Get(t.Context(), year))(t) // try 1
 		item.Value = large("x")
 		prepare(b)
 		if _, err := table.Replace(t.Context(), item); !errors.Is(err, patterns.ErrConflict) {
@@ -53,7 +54,7 @@ func testSweptMarker(t *testing.T, prepare func(b *harness.Backend)) {
 		if r := sweepNow(t, other, year); r.Found != 0 {
 			t.Errorf("rows left over: %+v", r)
 		}
-		wantProperties(t, harness.Must(other.Get(t.Context(), year))(t).Value, first)
+		wantProperties(t, assert.Must(other.Get(t.Context(), year))(t).Value, first)
 	})
 }
 
@@ -73,8 +74,8 @@ func TestASweepLeavesTheRowsOfAWriteInProgress(t *testing.T) {
 		wideentity.SetBatchBytes(table, smallBatch)
 		for _, mark := range []string{"x", "y"} {
 			v := large(mark)
-			harness.Must(table.Put(t.Context(), &v))(t)
-			wantProperties(t, harness.Must(other.Get(t.Context(), year))(t).Value, v)
+			assert.Must(table.Put(t.Context(), &v))(t)
+			wantProperties(t, assert.Must(other.Get(t.Context(), year))(t).Value, v)
 			replaced = len(v)
 		}
 		if young != len(large(""))+1 {
@@ -127,10 +128,10 @@ func TestALateRequestOfASweepDeletesNoRowThatWasInsertedAgain(t *testing.T) {
 		wideentity.SetBatchBytes(table, smallBatch)
 		v := large("x")
 		b.Fault(storagetest.On("Table.Batch").Nth(1).LoseReply(), storagetest.On("Table.Batch").Nth(2).LateRequest(time.Hour, time.Hour))
-		harness.Must(table.Insert(t.Context(), &v))(t)
+		assert.Must(table.Insert(t.Context(), &v))(t)
 		if b.Arrive() != 1 {
 			t.Error("no request of the sweep was late")
 		}
-		wantProperties(t, harness.Must(table.Get(t.Context(), year))(t).Value, v)
+		wantProperties(t, assert.Must(table.Get(t.Context(), year))(t).Value, v)
 	})
 }
