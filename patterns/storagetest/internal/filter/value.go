@@ -2,9 +2,10 @@ package filter
 
 import (
 	"cmp"
-	"encoding/hex"
 	"strings"
 	"time"
+
+	"github.com/google/uuid"
 
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -93,16 +94,6 @@ func ParseTime(s string) (time.Time, bool) {
 
 // ParseGUID returns the bytes of a GUID with dashes.
 func ParseGUID(s string) (string, bool) {
-	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
-		return "", false
-	}
-	var digits [32]byte
-	n := copy(digits[:], s[:8])
-	n += copy(digits[n:], s[9:13])
-	n += copy(digits[n:], s[14:18])
-	n += copy(digits[n:], s[19:23])
-	copy(digits[n:], s[24:])
-	var v [16]byte
-	_, err := hex.Decode(v[:], digits[:])
-	return string(v[:]), err == nil
+	id, err := uuid.Parse(s)
+	return string(id[:]), err == nil && len(s) == len(uuid.Nil.String())
 }

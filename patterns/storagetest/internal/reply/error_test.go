@@ -33,15 +33,3 @@ func TestErrorBodiesAreWellFormed(t *testing.T) {
 		}
 	}
 }
-
-func TestRequestIDsAreUniqueGUIDs(t *testing.T) {
-	form := regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
-	seen := map[string]bool{}
-	for range 1000 {
-		id := RequestID()
-		if !form.MatchString(id) || seen[id] {
-			t.Fatalf("%s", id)
-		}
-		seen[id] = true
-	}
-}

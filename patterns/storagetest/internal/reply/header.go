@@ -3,13 +3,15 @@ package reply
 import (
 	"net/http"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 // Head sets the headers that every reply contains, and returns the new id of the request.
 // asked are the headers of the request, with canonical names, and now is the time of the
 // service.
 func Head(h, asked http.Header, server string, now time.Time) string {
-	id := RequestID()
+	id := uuid.NewString()
 	values := [...]string{id, server, now.UTC().Format(http.TimeFormat)} // one allocation
 	h["X-Ms-Request-Id"] = values[0:1:1]
 	h["Server"] = values[1:2:2]

@@ -3,7 +3,10 @@ package request
 import (
 	"bufio"
 	"bytes"
+	"errors"
+	"io"
 	"mime"
+	"mime/multipart"
 	"net/http"
 	"net/textproto"
 	"strings"
@@ -54,7 +57,7 @@ func (b *Batch) parse(whole *Request, body []byte) *reply.Error {
 	}
 	for _, p := range outer {
 		kind := p.Header.Get("Content-Type")
-		if !isMultipart(kind) {
+		if !strings.HasPrefix(strings.ToLower(kind), "multipart/") {
 			if refusal := b.add(whole, p); refusal != nil {
 				return refusal
 			}
@@ -80,10 +83,6 @@ func (b *Batch) parse(whole *Request, body []byte) *reply.Error {
 	return nil
 }
 
-func isMultipart(contentType string) bool {
-	return len(contentType) >= 10 && strings.EqualFold(contentType[:10], "multipart/")
-}
-
 // Part is a part of a multipart body.
 type Part struct {
 	Header textproto.MIMEHeader
@@ -97,83 +96,22 @@ func SplitParts(contentType string, body []byte) ([]Part, *reply.Error) {
 	if err != nil || kind != "multipart/mixed" || params["boundary"] == "" || len(params["boundary"]) > 200 {
 		return nil, ErrInvalidInput
 	}
-	delimiter := []byte("--" + params["boundary"])
-	_, rest, last, ok := cutPart(body, delimiter)
-	if !ok || last {
-		return nil, ErrInvalidInput
-	}
+	r := multipart.NewReader(bytes.NewReader(body), params["boundary"])
 	var parts []Part
-	for !last {
-		var raw []byte
-		raw, rest, last, ok = cutPart(rest, delimiter)
-		if !ok {
-			return nil, ErrInvalidInput
-		}
-		p := Part{}
-		if p.Header, p.Body, ok = cutHeader(raw); !ok {
-			return nil, ErrInvalidInput
-		}
-		parts = append(parts, p)
-	}
-	return parts, nil
-}
-
-// cutPart splits b at the next delimiter line. last reports whether it is the closing one.
-func cutPart(b, delimiter []byte) (before, after []byte, last, ok bool) {
-	for at := 0; ; {
-		i := bytes.Index(b[at:], delimiter)
-		if i < 0 {
-			return nil, nil, false, false
-		}
-		i += at
-		at = i + len(delimiter)
-		if i > 0 && b[i-1] != '\n' {
-			continue
-		}
-		line := b[at:]
-		end := bytes.IndexByte(line, '\n')
-		after := []byte(nil)
-		if end >= 0 {
-			line, after = line[:end], line[end+1:]
-		}
-		line, last := bytes.CutPrefix(line, []byte("--"))
-		if len(bytes.TrimRight(line, " \t\r")) > 0 || end < 0 && !last {
-			continue
-		}
-		before := bytes.TrimSuffix(bytes.TrimSuffix(b[:i], []byte("\n")), []byte("\r"))
-		return before, after, last, true
-	}
-}
-
-// cutHeader returns the MIME header at the start of b, and the bytes after the empty line that ends it.
-func cutHeader(b []byte) (textproto.MIMEHeader, []byte, bool) {
-	h := make(textproto.MIMEHeader, 4)
 	for {
-		line, rest, found := bytes.Cut(b, []byte("\n"))
-		line = bytes.TrimSuffix(line, []byte("\r"))
-		if len(line) == 0 {
-			return h, rest, true
+		p, err := r.NextRawPart()
+		if err == io.EOF && len(parts) > 0 { // which is wrapped if the last boundary is missing
+			return parts, nil
 		}
-		name, value, ok := bytes.Cut(line, []byte(":"))
-		if !ok || !validName(name) {
-			return nil, nil, false
+		if err != nil {
+			return nil, ErrInvalidInput
 		}
-		key := textproto.CanonicalMIMEHeaderKey(string(name))
-		h[key] = append(h[key], string(bytes.TrimSpace(value)))
-		if !found {
-			return h, nil, true
+		content, err := io.ReadAll(p)
+		if err != nil {
+			return nil, ErrInvalidInput
 		}
-		b = rest
+		parts = append(parts, Part{p.Header, content})
 	}
-}
-
-func validName(name []byte) bool {
-	for _, c := range name {
-		if c <= ' ' || c >= 0x7F || bytes.IndexByte([]byte(`"(),/:;<=>?@[\]{}`), c) >= 0 {
-			return false
-		}
-	}
-	return len(name) > 0
 }
 
 // add parses a part, which is an HTTP request, and adds it.
@@ -181,8 +119,9 @@ func (b *Batch) add(whole *Request, p Part) *reply.Error {
 	if kind, _, _ := strings.Cut(p.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(kind), "application/http") {
 		return ErrInvalidInput
 	}
-	advance, line, _ := bufio.ScanLines(p.Body, true)
-	method, target, ok := strings.Cut(string(line), " ")
+	in := textproto.NewReader(bufio.NewReader(bytes.NewReader(p.Body)))
+	line, _ := in.ReadLine()
+	method, target, ok := strings.Cut(line, " ")
 	if !ok {
 		return ErrInvalidInput
 	}
@@ -190,10 +129,11 @@ func (b *Batch) add(whole *Request, p Part) *reply.Error {
 	if !ok || !strings.HasPrefix(protocol, "HTTP/1.") {
 		return ErrInvalidInput
 	}
-	h, body, ok := cutHeader(p.Body[advance:])
-	if !ok {
+	h, err := in.ReadMIMEHeader()
+	if err != nil && !errors.Is(err, io.EOF) { // a request without a body may end with its header
 		return ErrInvalidInput
 	}
+	body, _ := io.ReadAll(in.R) // it is in memory
 	id := h.Get("Content-Id")
 	if id == "" {
 		id = p.Header.Get("Content-Id")

@@ -2,6 +2,7 @@ package request
 
 import (
 	"net/http"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
@@ -48,18 +49,8 @@ func CheckKey(key string) *reply.Error {
 // UTF16Len returns the length of s in UTF-16 code units, the service's unit for strings.
 func UTF16Len(s string) int {
 	n := 0
-	for i := 0; i < len(s); {
-		if s[i] < utf8.RuneSelf {
-			i++
-			n++
-			continue
-		}
-		r, size := utf8.DecodeRuneInString(s[i:])
-		i += size
-		n++
-		if r > 0xFFFF {
-			n++
-		}
+	for _, r := range s {
+		n += utf16.RuneLen(r)
 	}
 	return n
 }

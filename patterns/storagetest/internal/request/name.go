@@ -63,13 +63,3 @@ func checkBlob(name string) *reply.Error {
 	}
 	return nil
 }
-
-// SplitBlob splits a path into container and blob. A blob without a container is
-// in the root container.
-func SplitBlob(path string) (container, blob string) {
-	container, blob, ok := strings.Cut(path, "/")
-	if !ok {
-		return rootContainer, path
-	}
-	return container, blob
-}

@@ -50,7 +50,7 @@ func (r *Request) parseTable(req *http.Request) *http.Request {
 		r.Resource = address.Arg
 	case op.TableCreate:
 		req = r.buffer(req, MaxTableBody)
-		r.Resource = r.text("TableName")
+		r.Resource, _ = r.text("TableName")
 	case op.TableInsert:
 		req = r.buffer(req, MaxTableBody)
 		r.insertedRow()
@@ -82,32 +82,22 @@ func (r *Request) addressRow() {
 
 // insertedRow sets the row that an insert addresses, if its body contains the keys.
 func (r *Request) insertedRow() {
-	members, _ := r.Object()
-	var key keys.Key
-	found := 0
-	for _, m := range members {
-		switch {
-		case m.Kind != StringValue:
-		case m.Name == "PartitionKey":
-			key.Partition, found = m.Text, found|1
-		case m.Name == "RowKey":
-			key.Row, found = m.Text, found|2
-		}
-	}
-	if found == 3 {
-		r.Rows = []keys.Key{key}
+	partition, ok := r.text("PartitionKey")
+	row, both := r.text("RowKey")
+	if ok && both {
+		r.Rows = []keys.Key{{Partition: partition, Row: row}}
 	}
 }
 
-// text returns a string member of the JSON body, "" if it has none with that name.
-func (r *Request) text(name string) string {
+// text returns a string member of the JSON body, false if it has none with that name.
+func (r *Request) text(name string) (string, bool) {
 	members, _ := r.Object()
 	for _, m := range members {
 		if m.Name == name && m.Kind == StringValue {
-			return m.Text
+			return m.Text, true
 		}
 	}
-	return ""
+	return "", false
 }
 
 func tableServiceOp(method, comp string) (op.Op, *reply.Error) {

@@ -2,6 +2,7 @@ package table
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -127,11 +128,10 @@ func parseDouble(m request.Member) (filter.Value, *reply.Error) {
 		v.Float = math.Inf(-1)
 		return v, nil
 	}
-	if !request.IsNumber(m.Text) { // package strconv accepts more forms than JSON
-		return v, errValueType
-	}
 	var err error
-	if v.Float, err = strconv.ParseFloat(m.Text, 64); err != nil {
+	v.Float, err = strconv.ParseFloat(m.Text, 64)
+	// Package strconv accepts more forms than JSON, package json also spaces.
+	if err != nil || strings.Trim(m.Text, "0123456789+-.eE") != "" || !json.Valid([]byte(m.Text)) {
 		return v, errValueType
 	}
 	return v, nil

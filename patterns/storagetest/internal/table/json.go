@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/filter"
 )
 
@@ -28,7 +30,7 @@ func appendValue(b []byte, v filter.Value) []byte {
 	case filter.DateTime:
 		b = appendTime(b, v.Int)
 	case filter.GUID:
-		b = appendGUID(b, v.Text)
+		b = append(b, uuid.UUID([]byte(v.Text)).String()...)
 	default:
 		b = base64.StdEncoding.AppendEncode(b, []byte(v.Text))
 	}
@@ -96,16 +98,6 @@ func appendDouble(b []byte, v float64) []byte {
 		}
 	}
 	return append(b, ".0"...)
-}
-
-func appendGUID(b []byte, v string) []byte {
-	for i := range len(v) {
-		if i == 4 || i == 6 || i == 8 || i == 10 {
-			b = append(b, '-')
-		}
-		b = append(b, hexDigits[v[i]>>4], hexDigits[v[i]&15])
-	}
-	return b
 }
 
 const hexDigits = "0123456789abcdef"

@@ -2,6 +2,7 @@ package table
 
 import (
 	"encoding/binary"
+	"encoding/json"
 	"iter"
 	"math"
 	"strings"
@@ -100,10 +101,16 @@ func (p stored) name() string { return p.names[int(p.note)+len(`,"`) : len(p.nam
 
 // value parses the value.
 func (p stored) value() filter.Value {
-	if p.note == 0 && p.json[0] == '"' && strings.IndexByte(p.json, '\\') < 0 {
-		return filter.Value{Text: p.json[1 : len(p.json)-1]}
+	m := request.Member{Kind: request.NumberValue, Text: p.json}
+	switch p.json[0] {
+	case 't', 'f':
+		m.Kind = request.BoolValue
+	case '"':
+		m.Kind, m.Text = request.StringValue, p.json[1:len(p.json)-1]
+		if strings.Contains(m.Text, `\`) {
+			_ = json.Unmarshal([]byte(p.json), &m.Text) // it was valid when it was stored
+		}
 	}
-	m := request.Scalar(p.json) // it was valid when it was stored
 	if p.note == 0 {
 		v, _ := plainValue(m)
 		return v
