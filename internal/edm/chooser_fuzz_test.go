@@ -3,9 +3,11 @@ package edm
 import (
 	"bytes"
 	"fmt"
-	"github.com/azpatterns/azpatterns/internal/assert"
+	"reflect"
 	"testing"
 	"time"
+
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 type kindA struct {
@@ -38,6 +40,8 @@ func (c *byKind) Choose(_, text []byte, isText bool) any {
 	}
 	return c.value
 }
+
+func (c *byKind) CodecOf(t reflect.Type) (*Codec, error) { return CodecFor(t) }
 
 // decodedRow is what a page has for one row.
 type decodedRow struct {

@@ -121,13 +121,8 @@ func ReadRow(body []byte) (Properties, Meta, Unknown, error) {
 // AppendProperties appends a row with the given properties. Its checks and errors are those
 // of Append.
 func AppendProperties(dst []byte, p Properties, e Envelope) ([]byte, error) {
-	c, err := CodecFor(mapType)
-	if err != nil {
-		return dst, err
-	}
 	properties := map[string]any(p)
-	e.Reserved = true
-	return c.Append(dst, &properties, e)
+	return contentCodec.Append(dst, &properties, e)
 }
 
 // Equal reports whether p and q have the same properties with the same types and values.
@@ -184,7 +179,7 @@ func (c *Codec) decoded(f *field, v any) any {
 		return v
 	case shapeJSON:
 		if isText {
-			return f.normalJSON(text)
+			return f.normal(f, text)
 		}
 		return v
 	case shapeFloat:

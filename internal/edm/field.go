@@ -51,9 +51,16 @@ type field struct {
 	optional     bool // may be omitted
 	zoned        bool // a time that is stored as text with an offset
 	isZeroer     bool // has an IsZero method, and omitzero or omitempty asks for it
+	jsonField
 	tagOptions
 	prefix    string // precedes the value in a row: ,"Name@odata.type":"Edm.Int64","Name":
 	altPrefix string // the same with an annotation if prefix has none, and vice versa
+}
+
+// A jsonField is what only fields that are stored as JSON do. No other type reaches it.
+type jsonField struct {
+	merge  func(f *field, p *plan, k *unknownProperty, types []storedType, before, now reflect.Value) (merged string, ok bool)
+	normal func(f *field, text string) string
 }
 
 var (

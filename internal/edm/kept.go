@@ -351,30 +351,40 @@ func (w *encoder) keep(p *plan, f *field, k *unknownProperty, v reflect.Value, o
 	if !d.set(f, &k.tok, was) {
 		return false, nil // another Go type
 	}
-	before, err1 := w.alone(p, f, was, reflect.Value{}, k)
+	types := w.notes.types
+	before, err1 := k.alone(p, f, types, was, reflect.Value{})
 	var now []byte
 	var err2 error
 	if ok {
-		now, err2 = w.alone(p, f, v, entity, k)
+		now, err2 = k.alone(p, f, types, v, entity)
 	}
 	switch {
 	case err1 != nil && err2 != nil && reflect.DeepEqual(was.Interface(), v.Interface()):
 	case err1 != nil || err2 != nil:
 		return false, nil
-	case !bytes.Equal(before, now) && f.shape == shapeJSON && ok:
-		return w.mergeJSON(p, f, k, was, v)
+	case !bytes.Equal(before, now) && f.merge != nil && ok:
+		merged, fits := f.merge(f, p, k, types, was, v)
+		if !fits {
+			return false, nil
+		}
+		if w.split != nil {
+			w.begin(f.name)
+		}
+		write(w, f.prefix)
+		return true, w.text(f, merged)
 	case !bytes.Equal(before, now):
 		return false, nil
 	}
 	return true, w.member(*k)
 }
 
-// alone returns what is written for one value. An invalid entity means the row itself.
-func (w *encoder) alone(p *plan, f *field, v, entity reflect.Value, k *unknownProperty) ([]byte, error) {
+// alone returns what is written for one value of f, in a row that has the property as k and stores
+// others with types. An invalid entity means the row itself.
+func (k *unknownProperty) alone(p *plan, f *field, types []storedType, v, entity reflect.Value) ([]byte, error) {
 	if f.optional && f.omitted(v) {
 		return nil, nil
 	}
-	one := encoder{notes: &notes{types: w.notes.types}, unlimited: true}
+	one := encoder{notes: &notes{types: types}, unlimited: true}
 	f = f.zonedAs(k)
 	var err error
 	switch {
@@ -418,10 +428,11 @@ func (w *encoder) member(p unknownProperty) error {
 	return err
 }
 
-// mergeJSON writes a field that is stored as JSON and that has changed from before to now: with the
-// members that the Go type does not have, and with the text of what has not changed. A value that is
-// omitted leaves only the members that the Go type does not have.
-func (w *encoder) mergeJSON(p *plan, f *field, k *unknownProperty, before, now reflect.Value) (done bool, err error) {
+// mergeJSON returns the text of a field that is stored as JSON, as k, and that has changed from before
+// to now: with the members that the Go type does not have, and with the text of what has not changed.
+// A value that is omitted leaves only the members that the Go type does not have. ok is false if
+// nothing of the text can be kept. types are those of all properties of the row.
+func (f *field) mergeJSON(p *plan, k *unknownProperty, types []storedType, before, now reflect.Value) (merged string, ok bool) {
 	whole := *f
 	whole.optional = false // a value that is zero may have members that the Go type does not have
 	text := func(member []byte) (text string) {
@@ -429,16 +440,15 @@ func (w *encoder) mergeJSON(p *plan, f *field, k *unknownProperty, before, now r
 		return text
 	}
 	stored, _ := k.text()
-	was, _ := w.alone(p, &whole, before, reflect.Value{}, k)
-	is, _ := w.alone(p, &whole, now, reflect.Value{}, k)
+	was, _ := k.alone(p, &whole, types, before, reflect.Value{})
+	is, _ := k.alone(p, &whole, types, now, reflect.Value{})
 	wanted := text(is)
 	merge := jsonmerge.Merge
 	if f.optional && f.omitted(now) {
 		merge = jsonmerge.Rest
 	}
-	merged, ok := merge(stored, text(was), wanted)
-	if !ok {
-		return false, nil
+	if merged, ok = merge(stored, text(was), wanted); !ok {
+		return "", false
 	}
 	// Whatever the methods of its type do, the merged text must have the value.
 	again := func(text string) (string, error) {
@@ -451,12 +461,5 @@ func (w *encoder) mergeJSON(p *plan, f *field, k *unknownProperty, before, now r
 	}
 	got, err1 := again(merged)
 	want, err2 := again(wanted)
-	if err1 != nil || err2 != nil || got != want {
-		return false, nil
-	}
-	if w.split != nil {
-		w.begin(f.name)
-	}
-	write(w, f.prefix)
-	return true, w.text(f, merged)
+	return merged, err1 == nil && err2 == nil && got == want
 }

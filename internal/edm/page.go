@@ -71,6 +71,10 @@ type Chooser interface {
 	// value. It is nil if the row has none, and isText is false if it has one that is not
 	// text. The slices are valid only during the call.
 	Choose(rowKey, text []byte, isText bool) any
+
+	// CodecOf returns the codec of a Go type that Choose has chosen. It is not called again while
+	// a decoder remembers the type.
+	CodecOf(t reflect.Type) (*Codec, error)
 }
 
 // A rowType is a Go type that a Chooser has chosen, with its decoder.
@@ -109,7 +113,7 @@ func (d *decoder) choose(c Chooser) (*decoder, any, error) {
 		}
 	}
 	if row.plan.typ != t {
-		codec, err := CodecFor(t)
+		codec, err := c.CodecOf(t)
 		if err != nil {
 			return d, nil, err
 		}

@@ -152,7 +152,9 @@ func (p *plan) addStruct(t reflect.Type) error {
 			}
 		}
 		if reason == "" {
-			reason = f.resolve()
+			if reason = f.resolve(); f.shape == shapeJSON {
+				f.jsonField = jsonField{merge: (*field).mergeJSON, normal: (*field).normalJSON}
+			}
 		}
 		if reason != "" {
 			return &FieldError{Type: t.String(), Field: f.goName, Reason: reason}

@@ -41,6 +41,8 @@ func (c *chooser) Choose(rowKey, text []byte, isText bool) any {
 	return *c.value
 }
 
+func (c *chooser) CodecOf(t reflect.Type) (*edm.Codec, error) { return edm.CodecFor(t) }
+
 func (p *Page) Len() int           { return len(p.Records) }
 func (p *Page) Key(i int) keys.Key { return p.Records[i].Key }
 func (p *Page) Trim(from, to int)  { p.Records = p.Records[from:to] }
