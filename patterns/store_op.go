@@ -28,6 +28,9 @@ type storeOp struct {
 	was    *txn.Record
 	spent  *atomic.Bool           // of was: an update may have changed what its value refers to
 	change func(entity any) error // of an update
+
+	// plan completes the intent of the operation, which has its name, its key and was.
+	plan func(o *storeOp, engine *outbox.Store, in *outbox.Intent) error
 }
 
 const (
@@ -39,17 +42,17 @@ const (
 
 // InsertEntity is [Store.Insert].
 func InsertEntity[T any](v *T) StoreOp[T] {
-	return StoreOp[T]{storeOp{name: opInsert, value: pointer(v)}}
+	return StoreOp[T]{storeOp{name: opInsert, value: pointer(v), plan: (*storeOp).insert}}
 }
 
 // PutEntity is [Store.Put]; with [StoreOp.Was] it is [Store.PutItem].
 func PutEntity[T any](v *T) StoreOp[T] {
-	return StoreOp[T]{storeOp{name: opPut, value: pointer(v)}}
+	return StoreOp[T]{storeOp{name: opPut, value: pointer(v), plan: (*storeOp).put}}
 }
 
 // UpdateEntity is [Store.Update]; with [StoreOp.Was] it is [Store.UpdateItem].
 func UpdateEntity[T any](key keys.Key, change func(*T) error) StoreOp[T] {
-	op := storeOp{name: opUpdate, key: key}
+	op := storeOp{name: opUpdate, key: key, plan: (*storeOp).update}
 	if change != nil {
 		op.change = func(entity any) error { return change(entity.(*T)) }
 	}
@@ -59,7 +62,7 @@ func UpdateEntity[T any](key keys.Key, change func(*T) error) StoreOp[T] {
 // DeleteEntity is [Store.Delete]; with [StoreOp.Was] it is [Store.DeleteItem]. In a [StoreBatch]
 // the entity must exist.
 func DeleteEntity[T any](key keys.Key) StoreOp[T] {
-	return StoreOp[T]{storeOp{name: opDelete, key: key}}
+	return StoreOp[T]{storeOp{name: opDelete, key: key, plan: (*storeOp).delete}}
 }
 
 // Was names the version of the entity that was read, which saves the read. A put or a delete
@@ -80,30 +83,10 @@ func (o StoreOp[T]) Was(was Item[T]) StoreOp[T] {
 // out, without a request.
 func (o *storeOp) intent(engine *outbox.Store) (*outbox.Intent, error) {
 	in := &outbox.Intent{Op: o.name, Key: o.key, Was: o.was, Known: o.was != nil}
-	var err error
-	switch o.name {
-	case opInsert, opPut:
-		err = o.put(engine, in)
-	case opUpdate:
-		in.Reread, in.Computed = true, true
-		if o.change == nil {
-			err = fmt.Errorf("function: %w", ErrNil)
-		}
-		in.Next = func(was *txn.Record) (any, error) {
-			if was == nil {
-				return nil, fmt.Errorf("update: %w", ErrNotFound)
-			}
-			return o.changed(was.Value)
-		}
-		if o.was != nil && !clone.Whole(reflect.TypeOf(o.was.Value).Elem()) {
-			in.Spent = o.spent
-		}
-	case opDelete:
-		in.Reread, in.Repeatable, in.IfExists = o.was == nil, o.was == nil, o.was == nil
-		in.Next = func(*txn.Record) (any, error) { return nil, nil }
-	default:
+	if o.plan == nil {
 		return in, fmt.Errorf("operation: %w", ErrNil)
 	}
+	err := o.plan(o, engine, in)
 	if err == nil && o.was != nil {
 		err = readInFull(engine, o.was)
 		if err == nil && in.Key != o.was.Key {
@@ -116,6 +99,23 @@ func (o *storeOp) intent(engine *outbox.Store) (*outbox.Intent, error) {
 	return in, err
 }
 
+func (o *storeOp) update(_ *outbox.Store, in *outbox.Intent) error {
+	if o.change == nil {
+		return fmt.Errorf("function: %w", ErrNil)
+	}
+	in.Reread, in.Computed = true, true
+	in.Next = func(was *txn.Record) (any, error) {
+		if was == nil {
+			return nil, fmt.Errorf("update: %w", ErrNotFound)
+		}
+		return o.changed(was.Value)
+	}
+	if o.was != nil && !clone.Whole(reflect.TypeOf(o.was.Value).Elem()) {
+		in.Spent = o.spent
+	}
+	return nil
+}
+
 // changed returns the result of an update of entity, which stays as it is as far as clone.Of can
 // copy it.
 func (o *storeOp) changed(entity any) (any, error) {
@@ -123,26 +123,37 @@ func (o *storeOp) changed(entity any) (any, error) {
 	return v, o.change(v)
 }
 
-// put completes the intent of an insert or a put.
-func (o *storeOp) put(engine *outbox.Store, in *outbox.Intent) (err error) {
+func (o *storeOp) insert(engine *outbox.Store, in *outbox.Intent) error {
+	if o.value != nil && o.was != nil {
+		return ErrExists
+	}
+	in.Known = true
+	return o.store(engine, in)
+}
+
+func (o *storeOp) put(engine *outbox.Store, in *outbox.Intent) error {
+	in.Reread, in.Repeatable = o.was == nil, o.was == nil
+	return o.store(engine, in)
+}
+
+// store completes the intent of an insert or a put.
+func (o *storeOp) store(engine *outbox.Store, in *outbox.Intent) (err error) {
 	if o.value == nil {
 		return fmt.Errorf("value: %w", ErrNil)
 	}
 	in.Next = func(*txn.Record) (any, error) { return clone.Apart(o.value), nil } // the Item that results has a value of its own
-	switch {
-	case o.was == nil:
-		in.Key, err = engine.Table.KeyOf(o.value)
-		if o.name == opInsert {
-			in.Known = true
-		} else {
-			in.Reread, in.Repeatable = true, true
-		}
-	case o.name == opInsert:
-		return ErrExists
-	default:
+	if o.was != nil {
 		in.Key = o.was.Key
+		return nil
 	}
+	in.Key, err = engine.Table.KeyOf(o.value)
 	return err
+}
+
+func (o *storeOp) delete(_ *outbox.Store, in *outbox.Intent) error {
+	in.Reread, in.Repeatable, in.IfExists = o.was == nil, o.was == nil, o.was == nil
+	in.Next = func(*txn.Record) (any, error) { return nil, nil }
+	return nil
 }
 
 // readInFull refuses an item that cannot be the result of a read.
