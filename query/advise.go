@@ -30,24 +30,16 @@ func (a *adviser) warn(w Warning) {
 }
 
 func (a *adviser) advise(root *node) {
-	a.never(root)
+	if len(a.plan.reads) == 0 {
+		a.warn(newWarning(WarnNeverMatches, ""))
+	}
 	a.ors(root, false)
-	a.tooMany(root)
+	a.tooMany()
 	a.unbounded(root)
 	a.siblings()
 	a.negations(root, false)
 	for n := range root.comparisons {
 		a.types(n)
-	}
-}
-
-func (a *adviser) never(root *node) {
-	if len(a.plan.reads) == 0 {
-		a.warn(Warning{
-			Code:    WarnNeverMatches,
-			Problem: "no keys satisfy the filter",
-			Remedy:  "Look for a key compared with two different values, a lower bound above the upper one, or a literal that is not a string.",
-		})
 	}
 }
 
@@ -75,13 +67,8 @@ func (a *adviser) ors(n *node, bounded bool) {
 }
 
 func (a *adviser) orOfRowKeys(bounded bool) {
-	w := Warning{
-		Code:     WarnOrOfRowKeys,
-		Property: nameOfRowKey,
-		Problem:  "sent unchanged, an or of row keys reads the whole partition",
-		Remedy:   "Read each row by its key, as the rewriting does.",
-		Solved:   !a.remains(nameOfRowKey),
-	}
+	w := newWarning(WarnOrOfRowKeys, nameOfRowKey)
+	w.Solved = !a.remains(nameOfRowKey)
 	switch {
 	case w.Solved:
 	case bounded:
@@ -97,13 +84,8 @@ func (a *adviser) orOfRowKeys(bounded bool) {
 }
 
 func (a *adviser) orOfPartitionKeys() {
-	w := Warning{
-		Code:     WarnOrOfPartitionKeys,
-		Property: nameOfPartitionKey,
-		Problem:  "sent unchanged, an or of partition keys reads the whole table",
-		Remedy:   "Send one query per partition, as the rewriting does.",
-		Solved:   !a.remains(nameOfPartitionKey),
-	}
+	w := newWarning(WarnOrOfPartitionKeys, nameOfPartitionKey)
+	w.Solved = !a.remains(nameOfPartitionKey)
 	if !w.Solved {
 		w.Remedy = "Send one query per partition, and a separate query for the other conditions."
 	}
@@ -112,12 +94,7 @@ func (a *adviser) orOfPartitionKeys() {
 
 // remains reports whether a read still joins several values of a key by or.
 func (a *adviser) remains(key string) bool {
-	for i := range a.plan.reads {
-		if a.plan.reads[i].Filter.root.joins(key) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.plan.reads, func(r Read) bool { return r.Filter.root.joins(key) })
 }
 
 func (n *node) joins(key string) bool {
@@ -146,7 +123,7 @@ func (n *node) selects(key string) bool {
 	return is(n) || n.op == opAnd && slices.ContainsFunc(n.kids, is)
 }
 
-func (a *adviser) tooMany(root *node) {
+func (a *adviser) tooMany() {
 	worst := 0
 	for _, r := range a.plan.reads {
 		worst = max(worst, r.Filter.Comparisons())
@@ -174,21 +151,11 @@ func (a *adviser) unbounded(root *node) {
 	}
 	for n := range root.comparisons {
 		if !isKey(n.name) {
-			a.warn(Warning{
-				Code:     WarnUnboundedProperty,
-				Property: n.name,
-				Problem:  "only the keys are indexed, and no condition on the partition key limits the rows to read",
-				Remedy:   "Select the partition with PartitionKey eq, or maintain an index on the property.",
-			})
+			a.warn(newWarning(WarnUnboundedProperty, n.name))
 			return
 		}
 	}
-	a.warn(Warning{
-		Code:     WarnUnboundedKeys,
-		Property: nameOfPartitionKey,
-		Problem:  "the partition keys have no lower or no upper bound",
-		Remedy:   "Select the partition with PartitionKey eq, or specify both ends of a range.",
-	})
+	a.warn(newWarning(WarnUnboundedKeys, nameOfPartitionKey))
 }
 
 // siblings warns of key ranges that contain several kinds of rows.
@@ -204,15 +171,9 @@ func (a *adviser) siblings() {
 }
 
 func (a *adviser) siblingsIn(name string, r keys.Range) {
-	if !a.covers(r) {
-		return
+	if a.covers(r) {
+		a.warn(newWarning(WarnPrefixSiblings, name))
 	}
-	a.warn(Warning{
-		Code:     WarnPrefixSiblings,
-		Property: name,
-		Problem:  "a prefix without its separator also matches rows of other types with longer names",
-		Remedy:   "End the prefix with the separator, as in " + `"empid_".`,
-	})
 }
 
 // covers reports whether a range of keys contains more than one kind of row. If the
@@ -253,19 +214,9 @@ func (a *adviser) negations(n *node, negated bool) {
 			a.negations(k, negated)
 		}
 	case negated && !isKey(n.name) && n.name != nameOfTimestamp:
-		a.warn(Warning{
-			Code:     WarnNotMatchesMissing,
-			Property: n.name,
-			Problem:  "not also matches every row without the property, or with another type of value",
-			Remedy:   "Use the opposite comparison, such as ge for not lt, unless you want those rows.",
-		})
+		a.warn(newWarning(WarnNotMatchesMissing, n.name))
 	case n.op == opNe && !negated:
-		a.warn(Warning{
-			Code:     WarnNotEqual,
-			Property: n.name,
-			Problem:  "no index supports ne: the service also reads the rows that it excludes",
-			Remedy:   "Select the values that you want, with eq or a range.",
-		})
+		a.warn(newWarning(WarnNotEqual, n.name))
 	}
 }
 
@@ -274,26 +225,13 @@ func (a *adviser) types(n *node) {
 	switch {
 	case !ok && a.opts.Schema == nil:
 	case !ok:
-		a.warn(Warning{
-			Code:     WarnUnknownProperty,
-			Property: n.name,
-			Problem:  "the schema does not contain the property, and a missing property never matches",
-			Remedy:   "Check the spelling; names are case-sensitive.",
-		})
+		a.warn(newWarning(WarnUnknownProperty, n.name))
 	case t == Any:
 	case t == Int64 && n.lit.typ == Int32:
-		a.warn(Warning{
-			Code:     WarnInt64WithoutL,
-			Property: n.name,
-			Problem:  "the property is an Int64, the literal an Int32, and values of different types never match",
-			Remedy:   "End the number with L, or pass an int64 in Go.",
-		})
+		a.warn(newWarning(WarnInt64WithoutL, n.name))
 	case t != n.lit.typ:
-		a.warn(Warning{
-			Code:     WarnTypeMismatch,
-			Property: n.name,
-			Problem:  "the property is of type " + t.String() + ", the literal of type " + n.lit.typ.String() + ", and values of different types never match",
-			Remedy:   "Write the literal in the type of the property.",
-		})
+		w := newWarning(WarnTypeMismatch, n.name)
+		w.Problem = "the property is of type " + t.String() + ", the literal of type " + n.lit.typ.String() + ", and values of different types never match"
+		a.warn(w)
 	}
 }

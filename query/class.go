@@ -29,19 +29,14 @@ const (
 
 // String returns the name of the constant.
 func (c Class) String() string {
-	switch c {
-	case Point:
-		return "Point"
-	case RowRange:
-		return "RowRange"
-	case PartitionScan:
-		return "PartitionScan"
-	case PartitionRange:
-		return "PartitionRange"
-	case TableScan:
-		return "TableScan"
+	if c < Point || c > TableScan {
+		return "no class"
 	}
-	return "no class"
+	return classNames[c]
+}
+
+var classNames = [...]string{
+	Point: "Point", RowRange: "RowRange", PartitionScan: "PartitionScan", PartitionRange: "PartitionRange", TableScan: "TableScan",
 }
 
 // classOf returns the class of a read of the rows whose keys are in both ranges.

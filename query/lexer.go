@@ -35,53 +35,66 @@ type lexer struct {
 	pos  int
 }
 
-func (x *lexer) next() (token, *SyntaxError) {
-	for x.pos < len(x.text) {
-		r, size := utf8.DecodeRuneInString(x.text[x.pos:])
-		if !unicode.IsSpace(r) {
-			break
-		}
-		x.pos += size
-	}
-	start := x.pos
-	if start == len(x.text) {
-		return token{kind: tokEnd, off: start}, nil
-	}
-	switch c := x.text[start]; {
+func (x *lexer) next() token {
+	x.pos = len(x.text) - len(strings.TrimLeftFunc(x.text[x.pos:], unicode.IsSpace))
+	t := token{kind: tokLiteral, off: x.pos}
+	switch c := x.peek(); {
+	case x.pos == len(x.text):
+		t.kind = tokEnd
 	case c == '(':
 		x.pos++
-		return token{kind: tokOpen, off: start}, nil
+		t.kind = tokOpen
 	case c == ')':
 		x.pos++
-		return token{kind: tokClose, off: start}, nil
+		t.kind = tokClose
 	case c == '\'':
-		s, err := x.quoted()
-		return token{kind: tokLiteral, off: start, lit: stringLiteral(s)}, err
+		t.lit = stringLiteral(x.quoted())
 	case '0' <= c && c <= '9', c == '-':
-		lit, err := x.number()
-		return token{kind: tokLiteral, off: start, lit: lit}, err
+		t.lit = x.number()
+	default:
+		x.named(&t)
 	}
-	word := x.word()
-	if word == "" {
-		return token{}, &SyntaxError{start, "unexpected character"}
-	}
-	if x.peek() == '\'' {
-		lit, ok, err := x.typed(word, start)
-		if ok || err != nil {
-			return token{kind: tokLiteral, off: start, lit: lit}, err
-		}
-	}
-	switch word {
-	case "true", "false":
-		return token{kind: tokLiteral, off: start, lit: boolLiteral(word == "true")}, nil
-	case "null":
-		return token{}, &SyntaxError{start, "null cannot be compared; a missing property never matches"}
-	case "NaN", "INF", "NaNf", "NaNF", "INFf", "INFF":
-		return token{}, &SyntaxError{start, "NaN and infinity have no literal in a filter"}
-	}
-	return token{kind: tokWord, off: start, word: word}, nil
+	return t
 }
 
+// decoders parse the quoted part of a literal such as guid'…', by the name of its type in
+// lower case. Those without a function are not literals of the service.
+var decoders = map[string]func(string) (lit literal, reason string){
+	"datetime": parseDateTime, "guid": guidLiteral, "x": parseBinary, "binary": parseBinary,
+	"time": nil, "datetimeoffset": nil,
+}
+
+// named consumes a literal that begins with a word, or the word alone.
+func (x *lexer) named(t *token) {
+	if t.word = x.word(); t.word == "" {
+		panic(&SyntaxError{t.off, "unexpected character"})
+	}
+	if x.peek() == '\'' {
+		decode, ok := decoders[strings.ToLower(t.word)]
+		reason := "the service has no literals of this type"
+		if decode != nil {
+			t.lit, reason = decode(x.quoted())
+		}
+		if ok && reason != "" {
+			panic(&SyntaxError{t.off, reason})
+		}
+		if ok {
+			return
+		}
+	}
+	switch t.word {
+	case "true", "false":
+		t.lit = boolLiteral(t.word == "true")
+	case "null":
+		panic(&SyntaxError{t.off, "null cannot be compared; a missing property never matches"})
+	case "NaN", "INF", "NaNf", "NaNF", "INFf", "INFF":
+		panic(&SyntaxError{t.off, "NaN and infinity have no literal in a filter"})
+	default:
+		t.kind = tokWord
+	}
+}
+
+// peek returns the next byte, 0 at the end of the text.
 func (x *lexer) peek() byte {
 	if x.pos < len(x.text) {
 		return x.text[x.pos]
@@ -103,55 +116,23 @@ func (x *lexer) word() string {
 }
 
 // quoted consumes a quoted text and returns its value.
-func (x *lexer) quoted() (string, *SyntaxError) {
+func (x *lexer) quoted() string {
 	open := x.pos
 	rest := x.text[open+1:]
 	end := 0
-	doubled := false
 	for {
 		i := strings.IndexByte(rest[end:], '\'')
 		if i < 0 {
-			return "", &SyntaxError{open, "the quote is not closed"}
+			panic(&SyntaxError{open, "the quote is not closed"})
 		}
 		end += i
 		if end+1 == len(rest) || rest[end+1] != '\'' {
 			break
 		}
-		doubled = true
 		end += 2
 	}
 	x.pos = open + 1 + end + 1
-	if doubled {
-		return strings.ReplaceAll(rest[:end], "''", "'"), nil
-	}
-	return rest[:end], nil
-}
-
-// typed consumes the quoted part of a literal such as guid'…'. It returns false if the
-// word is not the name of a literal type.
-func (x *lexer) typed(word string, start int) (literal, bool, *SyntaxError) {
-	var decode func(string) (literal, string)
-	switch strings.ToLower(word) {
-	case "datetime":
-		decode = parseDateTime
-	case "guid":
-		decode = guidLiteral
-	case "x", "binary":
-		decode = parseBinary
-	case "time", "datetimeoffset":
-		return literal{}, false, &SyntaxError{start, "the service has no literals of this type"}
-	default:
-		return literal{}, false, nil
-	}
-	s, err := x.quoted()
-	if err != nil {
-		return literal{}, false, err
-	}
-	lit, reason := decode(s)
-	if reason != "" {
-		return literal{}, false, &SyntaxError{start, reason}
-	}
-	return lit, true, nil
+	return strings.ReplaceAll(rest[:end], "''", "'")
 }
 
 func parseBinary(s string) (literal, string) {
@@ -189,23 +170,17 @@ func parseDateTime(s string) (literal, string) {
 
 // number consumes an Int32, an Int64 (with the suffix L) or a Double (with a point, an
 // exponent or the suffix D).
-func (x *lexer) number() (literal, *SyntaxError) {
+func (x *lexer) number() literal {
 	start := x.pos
 	if x.peek() == '-' {
 		x.pos++
-		if x.digits() == 0 {
-			return literal{}, &SyntaxError{start, "a minus sign is allowed only before a number; the service has no arithmetic"}
-		}
-	} else {
-		x.digits()
 	}
+	x.digits(start, "a minus sign is allowed only before a number; the service has no arithmetic")
 	double := false
 	if x.peek() == '.' {
 		x.pos++
 		double = true
-		if x.digits() == 0 {
-			return literal{}, &SyntaxError{x.pos, "a digit is missing after the point"}
-		}
+		x.digits(x.pos, "a digit is missing after the point")
 	}
 	if c := x.peek(); c == 'e' || c == 'E' {
 		x.pos++
@@ -213,9 +188,7 @@ func (x *lexer) number() (literal, *SyntaxError) {
 		if c := x.peek(); c == '+' || c == '-' {
 			x.pos++
 		}
-		if x.digits() == 0 {
-			return literal{}, &SyntaxError{x.pos, "a digit is missing in the exponent"}
-		}
+		x.digits(x.pos, "a digit is missing in the exponent")
 	}
 	text := x.text[start:x.pos]
 	at := x.pos
@@ -224,29 +197,32 @@ func (x *lexer) number() (literal, *SyntaxError) {
 	case suffix == "" && !double:
 		v, err := strconv.ParseInt(text, 10, 32)
 		if err != nil {
-			return literal{}, &SyntaxError{start, "the number is not an Int32; an Int64 ends in L"}
+			panic(&SyntaxError{start, "the number is not an Int32; an Int64 ends in L"})
 		}
-		return intLiteral(Int32, v), nil
+		return intLiteral(Int32, v)
 	case (suffix == "L" || suffix == "l") && !double:
 		v, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return literal{}, &SyntaxError{start, "the number is larger than an Int64"}
+			panic(&SyntaxError{start, "the number is larger than an Int64"})
 		}
-		return intLiteral(Int64, v), nil
+		return intLiteral(Int64, v)
 	case suffix == "" || suffix == "D" || suffix == "d":
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil || math.IsInf(v, 0) {
-			return literal{}, &SyntaxError{start, "the number is larger than a Double"}
+			panic(&SyntaxError{start, "the number is larger than a Double"})
 		}
-		return literal{typ: Double, num: math.Float64bits(v)}, nil
+		return literal{typ: Double, num: math.Float64bits(v)}
 	}
-	return literal{}, &SyntaxError{at, "unknown suffix of a number"}
+	panic(&SyntaxError{at, "unknown suffix of a number"})
 }
 
-func (x *lexer) digits() int {
+// digits consumes decimal digits. If there are none, the error is at off.
+func (x *lexer) digits(off int, reason string) {
 	start := x.pos
 	for c := x.peek(); '0' <= c && c <= '9'; c = x.peek() {
 		x.pos++
 	}
-	return x.pos - start
+	if x.pos == start {
+		panic(&SyntaxError{off, reason})
+	}
 }

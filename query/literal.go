@@ -41,22 +41,8 @@ func literalOf(v any) (literal, string) {
 		return literal{}, "null cannot be compared; a missing property never matches"
 	case string:
 		return checkedString(v)
-	case int32:
-		return intLiteral(Int32, int64(v)), ""
-	case int64:
-		return intLiteral(Int64, v), ""
-	case int:
-		return intLiteral(Int64, int64(v)), ""
-	case bool:
-		return boolLiteral(v), ""
-	case float64:
-		return doubleLiteral(v)
 	case time.Time:
 		return dateTimeLiteral(v)
-	case []byte:
-		return literal{typ: Binary, text: string(v)}, ""
-	case [16]byte:
-		return literal{typ: GUID, text: string(v[:])}, ""
 	}
 	return literalByKind(reflect.ValueOf(v))
 }

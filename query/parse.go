@@ -1,6 +1,8 @@
 package query
 
 import (
+	"slices"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -22,58 +24,43 @@ const maxNesting = 2*maxDepth + 2
 // Parse(f.String()) equals f for every valid filter f.
 //
 // See https://learn.microsoft.com/rest/api/storageservices/querying-tables-and-entities#constructing-filter-strings
-func Parse(text string) (Filter, error) {
-	root, err := parse(text)
-	if err != nil {
-		return Filter{err: err}, err
-	}
-	return Filter{root: root}, nil
+func Parse(text string) (f Filter, err error) {
+	defer func() {
+		switch e := recover().(type) {
+		case nil:
+		case *SyntaxError: // the parser ends with it, at any depth
+			f, err = Filter{err: e}, e
+		default:
+			panic(e)
+		}
+	}()
+	return Filter{root: parse(text)}, nil
 }
 
-func parse(text string) (*node, *SyntaxError) {
-	if at := firstInvalid(text); at >= 0 {
-		return nil, &SyntaxError{at, "the text is not valid UTF-8"}
+// parse returns the tree of a text. Like all functions of the parser and the lexer, it
+// panics with a *SyntaxError if the text is invalid.
+func parse(text string) *node {
+	for i, r := range text {
+		if r == utf8.RuneError && !strings.HasPrefix(text[i:], string(r)) {
+			panic(&SyntaxError{i, "the text is not valid UTF-8"})
+		}
 	}
 	p := &parser{lex: lexer{text: text}}
-	if err := p.advance(); err != nil {
-		return nil, err
+	if p.advance(); p.tok.kind == tokEnd {
+		return nil
 	}
-	if p.tok.kind == tokEnd {
-		return nil, nil
-	}
-	e, err := p.or()
-	if err != nil {
-		return nil, err
-	}
-	root, err := e.condition()
-	if err != nil {
-		return nil, err
-	}
+	root := p.or().condition()
 	switch p.tok.kind {
 	case tokEnd:
 	case tokClose:
-		return nil, &SyntaxError{p.tok.off, "closing parenthesis without an opening one"}
+		panic(&SyntaxError{p.tok.off, "closing parenthesis without an opening one"})
 	default:
-		return nil, p.unexpected("expected and, or, or the end")
+		panic(p.unexpected("expected and, or, or the end"))
 	}
 	if root.depth > maxDepth {
-		return nil, &SyntaxError{0, "nested more than 100 levels deep"}
+		panic(&SyntaxError{0, "nested more than 100 levels deep"})
 	}
-	return root, nil
-}
-
-func firstInvalid(text string) int {
-	if utf8.ValidString(text) {
-		return -1
-	}
-	for i, r := range text {
-		if r == utf8.RuneError {
-			if _, size := utf8.DecodeRuneInString(text[i:]); size == 1 {
-				return i
-			}
-		}
-	}
-	return -1
+	return root
 }
 
 type exprKind uint8
@@ -94,14 +81,14 @@ type expr struct {
 	lit  literal // of a constant
 }
 
-func (e expr) condition() (*node, *SyntaxError) {
+func (e expr) condition() *node {
 	switch e.kind {
 	case exprProperty:
-		return compare(e.name, opEq, boolLiteral(true)), nil
+		return compare(e.name, opEq, boolLiteral(true))
 	case exprConstant:
-		return nil, &SyntaxError{e.off, "a constant is not a condition"}
+		panic(&SyntaxError{e.off, "a constant is not a condition"})
 	}
-	return e.node, nil
+	return e.node
 }
 
 type parser struct {
@@ -110,148 +97,97 @@ type parser struct {
 	nesting int
 }
 
-func (p *parser) advance() *SyntaxError {
-	tok, err := p.lex.next()
-	p.tok = tok
-	return err
-}
+func (p *parser) advance() { p.tok = p.lex.next() }
 
 func (p *parser) atWord(word string) bool { return p.tok.kind == tokWord && p.tok.word == word }
 
-func (p *parser) or() (expr, *SyntaxError)  { return p.chain(opOr, (*parser).and) }
-func (p *parser) and() (expr, *SyntaxError) { return p.chain(opAnd, (*parser).unary) }
+func (p *parser) or() expr  { return p.chain(opOr, (*parser).and) }
+func (p *parser) and() expr { return p.chain(opAnd, (*parser).unary) }
 
 // chain parses parts joined by one operator.
-func (p *parser) chain(o op, part func(*parser) (expr, *SyntaxError)) (expr, *SyntaxError) {
-	first, err := part(p)
-	if err != nil || !p.atWord(opWords[o]) {
-		return first, err
+func (p *parser) chain(o op, part func(*parser) expr) expr {
+	first := part(p)
+	if !p.atWord(opWords[o]) {
+		return first
 	}
-	e := first
-	var parts []*node
-	for {
-		n, err := e.condition()
-		if err != nil {
-			return expr{}, err
-		}
-		parts = append(parts, n)
-		if !p.atWord(opWords[o]) {
-			return expr{off: first.off, node: join(o, parts)}, nil
-		}
-		if err := p.advance(); err != nil {
-			return expr{}, err
-		}
-		if e, err = part(p); err != nil {
-			return expr{}, err
-		}
+	parts := []*node{first.condition()}
+	for p.atWord(opWords[o]) {
+		p.advance()
+		parts = append(parts, part(p).condition())
 	}
+	return expr{off: first.off, node: join(o, parts)}
 }
 
-func (p *parser) unary() (expr, *SyntaxError) {
+func (p *parser) unary() expr {
 	if !p.atWord("not") {
 		return p.comparison()
 	}
 	off := p.tok.off
-	if err := p.enter(); err != nil {
-		return expr{}, err
-	}
-	e, err := p.unary()
-	if err != nil {
-		return expr{}, err
-	}
+	p.enter()
+	e := p.unary()
 	p.nesting--
-	n, err := e.condition()
-	if err != nil {
-		return expr{}, err
-	}
-	return expr{off: off, node: negate(n)}, nil
+	return expr{off: off, node: negate(e.condition())}
 }
 
 // enter consumes the current token and increments the nesting level.
-func (p *parser) enter() *SyntaxError {
+func (p *parser) enter() {
 	if p.nesting++; p.nesting > maxNesting {
-		return &SyntaxError{p.tok.off, "too many levels of nesting"}
+		panic(&SyntaxError{p.tok.off, "too many levels of nesting"})
 	}
-	return p.advance()
+	p.advance()
 }
 
-func (p *parser) comparison() (expr, *SyntaxError) {
-	left, err := p.operand()
-	if err != nil {
-		return expr{}, err
-	}
-	o, ok := p.comparisonOperator()
-	if !ok {
-		return left, nil
+func (p *parser) comparison() expr {
+	left := p.operand()
+	o := slices.Index(opWords[:opAnd], p.tok.word)
+	if p.tok.kind != tokWord || o < 0 {
+		return left
 	}
 	at := p.tok.off
-	if err := p.advance(); err != nil {
-		return expr{}, err
-	}
-	right, err := p.operand()
-	if err != nil {
-		return expr{}, err
-	}
+	p.advance()
+	right := p.operand()
 	switch {
 	case left.kind == exprProperty && right.kind == exprConstant:
-		return expr{off: left.off, node: compare(left.name, o, right.lit)}, nil
+		return expr{off: left.off, node: compare(left.name, op(o), right.lit)}
 	case left.kind == exprConstant && right.kind == exprProperty:
-		return expr{off: left.off, node: compare(right.name, o.flip(), left.lit)}, nil
+		return expr{off: left.off, node: compare(right.name, op(o).flip(), left.lit)}
 	case left.kind == exprProperty && right.kind == exprProperty:
-		return expr{}, &SyntaxError{right.off, "a property can only be compared with a constant, not with another property"}
+		panic(&SyntaxError{right.off, "a property can only be compared with a constant, not with another property"})
 	case left.kind == exprConstant && right.kind == exprConstant:
-		return expr{}, &SyntaxError{left.off, "two constants cannot be compared; one side must be a property"}
+		panic(&SyntaxError{left.off, "two constants cannot be compared; one side must be a property"})
 	}
-	return expr{}, &SyntaxError{at, "a condition cannot be compared; one side must be a property, the other a constant"}
-}
-
-func (p *parser) comparisonOperator() (op, bool) {
-	if p.tok.kind != tokWord {
-		return 0, false
-	}
-	for o := opEq; o.comparison(); o++ {
-		if p.tok.word == opWords[o] {
-			return o, true
-		}
-	}
-	return 0, false
+	panic(&SyntaxError{at, "a condition cannot be compared; one side must be a property, the other a constant"})
 }
 
 // operand parses a property, a constant, or any expression in parentheses.
-func (p *parser) operand() (expr, *SyntaxError) {
+func (p *parser) operand() expr {
 	tok := p.tok
 	switch tok.kind {
 	case tokLiteral:
-		return expr{kind: exprConstant, off: tok.off, lit: tok.lit}, p.advance()
+		p.advance()
+		return expr{kind: exprConstant, off: tok.off, lit: tok.lit}
 	case tokOpen:
-		if err := p.enter(); err != nil {
-			return expr{}, err
-		}
-		e, err := p.or()
-		if err != nil {
-			return expr{}, err
-		}
+		p.enter()
+		e := p.or()
 		if p.tok.kind != tokClose {
-			return expr{}, p.unexpected("expected a closing parenthesis")
+			panic(p.unexpected("expected a closing parenthesis"))
 		}
 		p.nesting--
-		return e, p.advance()
+		p.advance()
+		return e
 	case tokWord:
 		if reservedWord(tok.word) {
-			return expr{}, &SyntaxError{tok.off, "expected a property, a constant or a condition in parentheses"}
+			break
 		}
 		if reason := badName(tok.word); reason != "" {
-			return expr{}, &SyntaxError{tok.off, reason}
+			panic(&SyntaxError{tok.off, reason})
 		}
-		if err := p.advance(); err != nil {
-			return expr{}, err
+		if p.advance(); p.tok.kind == tokOpen {
+			panic(&SyntaxError{tok.off, "the service has no functions in a filter"})
 		}
-		if p.tok.kind == tokOpen {
-			return expr{}, &SyntaxError{tok.off, "the service has no functions in a filter"}
-		}
-		return expr{kind: exprProperty, off: tok.off, name: tok.word}, nil
+		return expr{kind: exprProperty, off: tok.off, name: tok.word}
 	}
-	return expr{}, &SyntaxError{tok.off, "expected a property, a constant or a condition in parentheses"}
+	panic(&SyntaxError{tok.off, "expected a property, a constant or a condition in parentheses"})
 }
 
 // unexpected returns the error for the current token, which is not allowed here.

@@ -74,11 +74,7 @@ func ExplainWith(f Filter, opts *ExplainOptions) Plan {
 	}
 	a := adviser{plan: &p, opts: *opts}
 	if !ok {
-		a.warn(Warning{
-			Code:    WarnTooComplex,
-			Problem: "the conditions on the two keys have too many combinations to rewrite the filter",
-			Remedy:  "Send a separate query for each combination.",
-		})
+		a.warn(newWarning(WarnTooComplex, ""))
 	}
 	a.advise(f.root)
 	return p

@@ -45,6 +45,38 @@ const (
 	WarnTooComplex WarningCode = "too-complex"
 )
 
+// texts are the problems and remedies of the warnings whose texts depend only on the code.
+var texts = map[WarningCode]struct{ problem, remedy string }{
+	WarnNeverMatches: {"no keys satisfy the filter",
+		"Look for a key compared with two different values, a lower bound above the upper one, or a literal that is not a string."},
+	WarnOrOfRowKeys: {"sent unchanged, an or of row keys reads the whole partition",
+		"Read each row by its key, as the rewriting does."},
+	WarnOrOfPartitionKeys: {"sent unchanged, an or of partition keys reads the whole table",
+		"Send one query per partition, as the rewriting does."},
+	WarnUnboundedProperty: {"only the keys are indexed, and no condition on the partition key limits the rows to read",
+		"Select the partition with PartitionKey eq, or maintain an index on the property."},
+	WarnUnboundedKeys: {"the partition keys have no lower or no upper bound",
+		"Select the partition with PartitionKey eq, or specify both ends of a range."},
+	WarnPrefixSiblings: {"a prefix without its separator also matches rows of other types with longer names",
+		`End the prefix with the separator, as in "empid_".`},
+	WarnNotEqual: {"no index supports ne: the service also reads the rows that it excludes",
+		"Select the values that you want, with eq or a range."},
+	WarnNotMatchesMissing: {"not also matches every row without the property, or with another type of value",
+		"Use the opposite comparison, such as ge for not lt, unless you want those rows."},
+	WarnUnknownProperty: {"the schema does not contain the property, and a missing property never matches",
+		"Check the spelling; names are case-sensitive."},
+	WarnTypeMismatch: {"", "Write the literal in the type of the property."},
+	WarnInt64WithoutL: {"the property is an Int64, the literal an Int32, and values of different types never match",
+		"End the number with L, or pass an int64 in Go."},
+	WarnTooComplex: {"the conditions on the two keys have too many combinations to rewrite the filter",
+		"Send a separate query for each combination."},
+}
+
+// newWarning returns the warning of a code with its texts.
+func newWarning(code WarningCode, property string) Warning {
+	return Warning{Code: code, Property: property, Problem: texts[code].problem, Remedy: texts[code].remedy}
+}
+
 // A Warning is a problem that makes a filter slow or wrong. It contains no value.
 type Warning struct {
 	Code     WarningCode
