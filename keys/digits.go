@@ -14,10 +14,7 @@ func Digits(v uint64, width int) (string, error) {
 	}
 	var buf [20]byte
 	dst, err := appendDigits(buf[:0], "Digits", v, width)
-	if err != nil {
-		return "", err
-	}
-	return string(dst), nil
+	return string(dst), err
 }
 
 // ParseDigits is the inverse of Digits, for any width: it accepts 1 to MaxUnits

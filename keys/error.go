@@ -35,16 +35,14 @@ func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("keys: ")
 	if e.Part != "" {
-		b.WriteString(e.Part)
-		b.WriteString(": ")
+		b.WriteString(e.Part + ": ")
 	}
 	b.WriteString(e.Reason.String())
 	if e.Reason.aboutRune() {
 		fmt.Fprintf(&b, " %U", e.Rune)
 	}
 	if e.Detail != "" {
-		b.WriteString(": ")
-		b.WriteString(e.Detail)
+		b.WriteString(": " + e.Detail)
 	}
 	if e.Offset >= 0 {
 		fmt.Fprintf(&b, " (at byte %d)", e.Offset)
@@ -82,25 +80,21 @@ const (
 
 // String returns the reason in words.
 func (r Reason) String() string {
-	switch r {
-	case ForbiddenRune:
-		return "forbidden character"
-	case InvalidUTF8:
-		return "not valid UTF-8"
-	case TooLong:
-		return "too long"
-	case TooWide:
-		return "too many digits"
-	case OutOfRange:
-		return "value out of range"
-	case Malformed:
-		return "malformed text"
-	case UnexpectedRune:
-		return "unexpected character"
-	case BadDefinition:
-		return "bad definition"
+	if r < ForbiddenRune || r > BadDefinition {
+		return "unknown reason"
 	}
-	return "unknown reason"
+	return reasons[r]
+}
+
+var reasons = [...]string{
+	ForbiddenRune:  "forbidden character",
+	InvalidUTF8:    "not valid UTF-8",
+	TooLong:        "too long",
+	TooWide:        "too many digits",
+	OutOfRange:     "value out of range",
+	Malformed:      "malformed text",
+	UnexpectedRune: "unexpected character",
+	BadDefinition:  "bad definition",
 }
 
 func (r Reason) aboutRune() bool { return r == ForbiddenRune || r == UnexpectedRune }

@@ -1,6 +1,8 @@
 package keys
 
 import (
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"strconv"
@@ -20,10 +22,7 @@ import (
 func Float64(v float64) (string, error) {
 	var buf [float64Width]byte
 	dst, err := appendFloat64(buf[:0], "Float64", v)
-	if err != nil {
-		return "", err
-	}
-	return string(dst), nil
+	return string(dst), err
 }
 
 // ParseFloat64 is the inverse of Float64. It never returns minus zero. It returns an
@@ -48,13 +47,10 @@ func appendFloat64(dst []byte, part string, v float64) ([]byte, error) {
 	} else {
 		bits = ^bits
 	}
-	for shift := 60; shift >= 0; shift -= 4 {
-		dst = append(dst, hexDigits[bits>>shift&0xF])
-	}
-	return dst, nil
+	var b [8]byte
+	binary.BigEndian.PutUint64(b[:], bits)
+	return hex.AppendEncode(dst, b[:]), nil
 }
-
-const hexDigits = "0123456789abcdef"
 
 func parseFloat64(part, s string) (float64, error) {
 	if len(s) != float64Width {
@@ -65,10 +61,7 @@ func parseFloat64(part, s string) (float64, error) {
 			return 0, &Error{Part: part, Reason: UnexpectedRune, Rune: r, Offset: i}
 		}
 	}
-	bits, err := strconv.ParseUint(s, 16, 64)
-	if err != nil {
-		return 0, &Error{Part: part, Reason: Malformed, Offset: -1}
-	}
+	bits, _ := strconv.ParseUint(s, 16, 64) // cannot fail for 16 digits
 	if bits&signBit != 0 {
 		bits &^= signBit
 	} else {

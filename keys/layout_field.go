@@ -39,14 +39,7 @@ func (f *field) append(dst []byte, v reflect.Value) ([]byte, error) {
 		}
 		return append(dst, '0'), nil
 	case ticks, invertedTicks:
-		n, err := ticksOf(f.part, *fv.Addr().Interface().(*time.Time))
-		if err != nil {
-			return dst, err
-		}
-		if f.form == invertedTicks {
-			n = maxTicks - n
-		}
-		return appendTicks(dst, n), nil
+		return appendTime(dst, f.part, *fv.Addr().Interface().(*time.Time), f.form == invertedTicks)
 	case uuidBytes:
 		return appendUUID(dst, fv.Bytes()), nil
 	default: // uuidText
@@ -88,14 +81,11 @@ func (f *field) parse(v reflect.Value, s string) error {
 		}
 		fv.SetBool(s == "1")
 	case ticks, invertedTicks:
-		n, err := parseTicks(f.part, s)
+		t, err := parseTicks(f.part, s, f.form == invertedTicks)
 		if err != nil {
 			return err
 		}
-		if f.form == invertedTicks {
-			n = maxTicks - n
-		}
-		*fv.Addr().Interface().(*time.Time) = timeOf(n)
+		*fv.Addr().Interface().(*time.Time) = t
 	default: // uuidBytes, uuidText
 		return f.parseUUID(fv, s)
 	}

@@ -20,23 +20,11 @@ const (
 // 0001-01-01T00:00:00Z, in 19 digits, so that the oldest time sorts first:
 // 2026-01-01T00:00:00Z is "0639028224000000000". Fractions of a tick are dropped. A
 // year outside 1 to 9999 in UTC is an *Error.
-func Ticks(t time.Time) (string, error) {
-	n, err := ticksOf("Ticks", t)
-	if err != nil {
-		return "", err
-	}
-	return formatTicks(n), nil
-}
+func Ticks(t time.Time) (string, error) { return ticksText("Ticks", t, false) }
 
 // ParseTicks is the inverse of Ticks. The time is in UTC. It returns an *Error for any
 // other text.
-func ParseTicks(s string) (time.Time, error) {
-	n, err := parseTicks("ParseTicks", s)
-	if err != nil {
-		return time.Time{}, err
-	}
-	return timeOf(n), nil
-}
+func ParseTicks(s string) (time.Time, error) { return parseTicks("ParseTicks", s, false) }
 
 // InvertedTicks returns .NET's DateTime.MaxValue.Ticks - t.Ticks in 19 digits, so that
 // the newest time sorts first: 2026-01-01T00:00:00Z is "2516350751999999999".
@@ -44,22 +32,29 @@ func ParseTicks(s string) (time.Time, error) {
 //
 // Times of the same tick have the same text: append a part that is unique. See
 // https://learn.microsoft.com/azure/storage/tables/table-storage-design-patterns#log-tail-pattern.
-func InvertedTicks(t time.Time) (string, error) {
-	n, err := ticksOf("InvertedTicks", t)
-	if err != nil {
-		return "", err
-	}
-	return formatTicks(maxTicks - n), nil
-}
+func InvertedTicks(t time.Time) (string, error) { return ticksText("InvertedTicks", t, true) }
 
 // ParseInvertedTicks is the inverse of InvertedTicks. The time is in UTC. It returns an
 // *Error for any other text.
 func ParseInvertedTicks(s string) (time.Time, error) {
-	n, err := parseTicks("ParseInvertedTicks", s)
+	return parseTicks("ParseInvertedTicks", s, true)
+}
+
+func ticksText(part string, t time.Time, inverted bool) (string, error) {
+	var buf [ticksWidth]byte
+	dst, err := appendTime(buf[:0], part, t, inverted)
+	return string(dst), err
+}
+
+func appendTime(dst []byte, part string, t time.Time, inverted bool) ([]byte, error) {
+	n, err := ticksOf(part, t)
 	if err != nil {
-		return time.Time{}, err
+		return dst, err
 	}
-	return timeOf(maxTicks - n), nil
+	if inverted {
+		n = maxTicks - n
+	}
+	return appendTicks(dst, n), nil
 }
 
 // ticksOf returns the ticks of t. It does not use UnixNano, which is defined only for
@@ -70,13 +65,6 @@ func ticksOf(part string, t time.Time) (int64, error) {
 		return 0, &Error{Part: part, Reason: OutOfRange, Offset: -1, Detail: "the year is outside 1 to 9999"}
 	}
 	return s*ticksPerSecond + int64(t.Nanosecond())/100 + epochTicks, nil
-}
-
-// timeOf is the inverse of ticksOf. Before 1970 the remainder is negative, which
-// time.Unix accepts.
-func timeOf(ticks int64) time.Time {
-	ticks -= epochTicks
-	return time.Unix(ticks/ticksPerSecond, ticks%ticksPerSecond*100).UTC()
 }
 
 func formatTicks(n int64) string {
@@ -94,13 +82,17 @@ func appendTicks(dst []byte, n int64) []byte {
 	return dst
 }
 
-func parseTicks(part, s string) (int64, error) {
+func parseTicks(part, s string, inverted bool) (time.Time, error) {
 	v, err := parseFixed(part, s, ticksWidth)
 	if err != nil {
-		return 0, err
+		return time.Time{}, err
 	}
 	if v > maxTicks {
-		return 0, &Error{Part: part, Reason: OutOfRange, Offset: -1, Detail: "the time is after the year 9999"}
+		return time.Time{}, &Error{Part: part, Reason: OutOfRange, Offset: -1, Detail: "the time is after the year 9999"}
 	}
-	return int64(v), nil
+	if inverted {
+		v = maxTicks - v
+	}
+	n := int64(v) - epochTicks // before 1970 the remainder is negative, which time.Unix accepts
+	return time.Unix(n/ticksPerSecond, n%ticksPerSecond*100).UTC(), nil
 }
