@@ -99,7 +99,7 @@ func TestLowControlCharactersSortJustAboveTheSpace(t *testing.T) {
 	}
 }
 
-func checkEscape(t tester, s string) {
+func checkEscape(t assert.T, s string) {
 	t.Helper()
 	escaped := keys.Escape(s)
 	if !utf8.ValidString(escaped) || !legal(escaped) || strings.Contains(escaped, "_") {
@@ -113,7 +113,7 @@ func checkEscape(t tester, s string) {
 	}
 }
 
-func checkEscapePair(t tester, a, b string) {
+func checkEscapePair(t assert.T, a, b string) {
 	t.Helper()
 	low := func(r rune) bool { return r < ' ' }
 	if !strings.ContainsFunc(a+b, low) {
@@ -121,12 +121,8 @@ func checkEscapePair(t tester, a, b string) {
 			t.Fatalf("order of %+q and %+q: %d escaped, %d unescaped", a, b, got, want)
 		}
 	}
-	if (keys.Escape(a) == keys.Escape(b)) != (a == b) {
-		t.Fatalf("%+q and %+q have the same escaped text, or equal texts do not", a, b)
-	}
-	if keys.Escape(a+b) != keys.Escape(a)+keys.Escape(b) {
-		t.Fatalf("Escape(%+q + %+q) is not the concatenation", a, b)
-	}
+	assert.Equal(assert.Now(t), keys.Escape(a) == keys.Escape(b), a == b, a, b, "have the same escaped text, or equal texts do")
+	assert.Equal(assert.Now(t), keys.Escape(a+b), keys.Escape(a)+keys.Escape(b), "Escape", a, "+", b, "is not the concatenation")
 	if got, want := keys.EscapedPrefix(a).Contains(keys.Escape(b)), strings.HasPrefix(b, a); got != want {
 		t.Fatalf("EscapedPrefix(%+q) and %+q: %t, want %t", a, b, got, want)
 	}
@@ -177,18 +173,14 @@ func TestUnescapeIsTheInverseOfAllShortTexts(t *testing.T) {
 	}
 }
 
-func checkUnescape(t tester, s string) {
+func checkUnescape(t assert.T, s string) {
 	t.Helper()
 	text, err := keys.Unescape(s)
 	if err != nil {
-		if text != "" {
-			t.Fatalf("Unescape(%+q) returns text and an error", s)
-		}
+		assert.Equal(assert.Now(t), text, "", "Unescape", s, "returns text and an error")
 		return
 	}
-	if keys.Escape(text) != s {
-		t.Fatalf("Unescape accepts %+q, which Escape does not return", s)
-	}
+	assert.Equal(assert.Now(t), keys.Escape(text), s, "Unescape accepts", "which Escape does not return")
 }
 
 func TestEscapeLeavesInvalidTextInvalid(t *testing.T) {

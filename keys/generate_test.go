@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 )
 
@@ -63,22 +64,14 @@ func words(alphabet []rune, n int) []string {
 
 // mustFail checks that err is an error of this package with this reason, and that its
 // message does not contain the secret.
-func mustFail(t tester, err error, reason keys.Reason, secret string) {
+func mustFail(t assert.T, err error, reason keys.Reason, secret string) {
 	t.Helper()
 	var e *keys.Error
 	if !errors.As(err, &e) || !errors.Is(err, keys.ErrBadKey) {
 		t.Fatalf("got %v, want a *keys.Error that matches ErrBadKey", err)
 	}
-	if e.Reason != reason {
-		t.Fatalf("got %v, want reason %q", err, reason)
-	}
+	assert.Equal(assert.Now(t), e.Reason, reason, err, "reason")
 	if len(secret) > 3 && strings.Contains(err.Error(), secret) {
 		t.Fatalf("the message %q contains the text", err)
 	}
-}
-
-// tester is the common part of *testing.T and *rapid.T that the checks use.
-type tester interface {
-	Helper()
-	Fatalf(format string, args ...any)
 }

@@ -20,8 +20,7 @@ func TestDigitsPadsToTheWidth(t *testing.T) {
 	}{
 		{123, 8, "00000123"}, {0, 1, "0"}, {9, 1, "9"}, {math.MaxUint64, 20, "18446744073709551615"}, {7, 25, strings.Repeat("0", 24) + "7"},
 	} {
-		got, err := keys.Digits(c.v, c.width)
-		assert.NoError(t, err)
+		got := assert.Must(keys.Digits(c.v, c.width))(t)
 		assert.Equal(t, got, c.want)
 		assert.Equal(t, assert.Must(keys.ParseDigits(c.want))(t), c.v)
 	}
@@ -91,9 +90,7 @@ func TestParseInt64RejectsInvalidText(t *testing.T) {
 func TestInt64PreservesOrderAndIsReversible(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rapid.Int64().Draw(t, "a"), rapid.Int64().Draw(t, "b")
-		if keys.Compare(keys.Int64(a), keys.Int64(b)) != cmp.Compare(a, b) {
-			t.Fatalf("%d, %d are formatted as %q, %q", a, b, keys.Int64(a), keys.Int64(b))
-		}
+		assert.Equal(assert.Now(t), keys.Compare(keys.Int64(a), keys.Int64(b)), cmp.Compare(a, b), a, b, "are formatted as", keys.Int64(a), keys.Int64(b))
 		assert.Equal(assert.Now(t), assert.Must(keys.ParseInt64(keys.Int64(a)))(t), a)
 	})
 }

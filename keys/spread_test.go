@@ -13,12 +13,9 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-func spread(t tester, n int) *keys.Spread {
+func spread(t assert.T, n int) *keys.Spread {
 	t.Helper()
-	s, err := keys.NewSpread(n)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	s := assert.Must(keys.NewSpread(n))(t)
 	return s
 }
 

@@ -23,12 +23,9 @@ var tickVectors = []struct {
 	{"9999-12-31T23:59:59.9999999Z", "3155378975999999999", "0000000000000000000"},
 }
 
-func instant(t tester, s string) time.Time {
+func instant(t assert.T, s string) time.Time {
 	t.Helper()
-	at, err := time.Parse(time.RFC3339Nano, s)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
+	at := assert.Must(time.Parse(time.RFC3339Nano, s))(t)
 	return at
 }
 

@@ -113,9 +113,7 @@ func TestARangeNeverExceedsItsKeyRange(t *testing.T) {
 		r := keys.Range{From: text.Draw(t, "from"), To: text.Draw(t, "to")}
 		key := text.Draw(t, "key")
 		rows, parts := access.Rows("p", r), access.Partitions(r)
-		if (rows.Err() == nil) != (parts.Err() == nil) {
-			t.Fatalf("%v, %v", rows.Err(), parts.Err())
-		}
+		assert.Equal(assert.Now(t), (rows.Err() == nil), (parts.Err() == nil), rows.Err(), parts.Err())
 		inRows := rows.Contains(keys.Key{Partition: "p", Row: key})
 		assert.Equal(assert.Now(t), inRows, parts.Contains(keys.Key{Partition: key, Row: text.Draw(t, "row")}), r, key, "partitions and rows differ")
 		if inRows && !r.Contains(key) {

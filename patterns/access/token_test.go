@@ -116,8 +116,7 @@ func TestAPatternsTableWorksWithAToken(t *testing.T) {
 					patterns.Accelerate(&opts.ClientOptions)
 				}
 				client := assert.Must(token.Client(opts))(t)
-				table, err := patterns.NewTable[claim](client, nil)
-				assert.NoError(t, err)
+				table := assert.Must(patterns.NewTable[claim](client, nil))(t)
 
 				assert.Equal(t, assert.ErrorOf(table.Insert(t.Context(), &claim{"alice", "b", 2})), nil)
 				assert.Equal(t, assert.ErrorOf(table.Update(t.Context(), key("alice", "b"), func(c *claim) error { c.N++; return nil })), nil)
@@ -132,7 +131,7 @@ func TestAPatternsTableWorksWithAToken(t *testing.T) {
 					got = append(got, item.Key.Partition+"/"+item.Key.Row)
 				}
 				assert.EqualSlices(t, got, []string{"alice/b", "alice/c"}, "the table is")
-				_, err = table.Get(t.Context(), key("bob", "a"))
+				_, err := table.Get(t.Context(), key("bob", "a"))
 				wantRefused(t, err, "AuthorizationFailure")
 				_, err = table.Insert(t.Context(), &claim{"bob", "b", 1})
 				wantRefused(t, err, "AuthorizationFailure")

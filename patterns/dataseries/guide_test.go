@@ -42,9 +42,7 @@ func addByHand(t testing.TB, client *aztables.Client, v any) {
 // writeByHand merges or replaces a row.
 func writeByHand(t testing.TB, client *aztables.Client, v any, mode aztables.UpdateMode) {
 	t.Helper()
-	if _, err := client.UpdateEntity(t.Context(), assert.Must(json.Marshal(v))(t), &aztables.UpdateEntityOptions{UpdateMode: mode}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(client.UpdateEntity(t.Context(), assert.Must(json.Marshal(v))(t), &aztables.UpdateEntityOptions{UpdateMode: mode})))
 }
 
 // readByHand returns a row with its own properties, without those of the service.
@@ -145,9 +143,7 @@ func TestAYearWrittenByHandHasTwoRows(t *testing.T) {
 		b.ResetRequests()
 		points := assert.Must(s.Get(ctx, ken, newYear))(t)
 		b.WantRequestCount(t, 1)
-		if len(points) != 365 {
-			t.Fatalf("%d points", len(points))
-		}
+		assert.Equal(assert.Now(t), len(points), 365, "points")
 		for d, p := range points {
 			if p.Value != int32(d+1) || p.Time.YearDay() != d+1 {
 				t.Errorf("day %d is %v", d+1, p)

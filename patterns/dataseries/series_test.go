@@ -47,13 +47,10 @@ func TestASeriesIsOneRowAndOneRequest(t *testing.T) {
 		b.ResetRequests()
 		assert.NoError(t, s.SetAll(ctx, ken, []dataseries.Point[int64]{{Time: today(1), Value: 1}, {Time: today(2), Value: 2}}))
 		b.WantRequestCount(t, 1)
-		points, err := s.Get(ctx, ken, today(0))
-		assert.NoError(t, err)
+		points := assert.Must(s.Get(ctx, ken, today(0)))(t)
 		b.WantRequestCount(t, 1)
 		want := []dataseries.Point[int64]{{Time: today(1), Value: 1}, {Time: today(2), Value: 2}, {Time: today(9), Value: 1}, {Time: today(23), Value: 12}}
-		if len(points) != len(want) {
-			t.Fatalf("got %v", points)
-		}
+		assert.Equal(assert.Now(t), len(points), len(want), points)
 		for i, p := range points {
 			if p.Value != want[i].Value || !p.Time.Equal(want[i].Time.Truncate(time.Hour)) {
 				t.Errorf("point %d is %v, want %v", i, p, want[i])
@@ -117,12 +114,9 @@ func TestALongRingNeedsSeveralRowsButOneRequest(t *testing.T) {
 		assert.NoError(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "0001230"}, points[0].Time, 1000))
 		assert.NoError(t, s.Set(ctx, dataseries.ID{Partition: "Sales", Series: "000123_"}, points[1].Time, 1000))
 		b.ResetRequests()
-		got, err := s.Get(ctx, ken, points[0].Time)
-		assert.NoError(t, err)
+		got := assert.Must(s.Get(ctx, ken, points[0].Time))(t)
 		b.WantRequestCount(t, 1)
-		if len(got) != 365 {
-			t.Fatalf("%d points", len(got))
-		}
+		assert.Equal(assert.Now(t), len(got), 365, "points")
 		for d, p := range got {
 			if p.Value != int32(d) || p.Time.YearDay() != d+1 {
 				t.Errorf("day %d is %v", d, p)
@@ -224,8 +218,7 @@ func TestAddingZeroToAnEmptySlotStoresAPoint(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := open[int64](t, b, dataseries.HoursOfDay())
 		assert.NoError(t, s.Add(t.Context(), ken, today(1), 0))
-		points, err := s.Get(t.Context(), ken, today(0))
-		assert.NoError(t, err)
+		points := assert.Must(s.Get(t.Context(), ken, today(0)))(t)
 		if len(points) != 1 || points[0].Value != 0 || !points[0].Time.Equal(today(1).Truncate(time.Hour)) {
 			t.Errorf("got %v", points)
 		}
@@ -234,8 +227,7 @@ func TestAddingZeroToAnEmptySlotStoresAPoint(t *testing.T) {
 
 func TestSeriesMatchAModel(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		ring, err := dataseries.Steps(7, time.Minute)
-		assert.NoError(t, err)
+		ring := assert.Must(dataseries.Steps(7, time.Minute))(t)
 		s := open[int64](t, b, ring)
 		now := time.Unix(time.Now().Unix()/420*420, 0).UTC() // the start of a turn
 		run := 0
@@ -279,9 +271,7 @@ func TestSeriesMatchAModel(t *testing.T) {
 						n++
 					}
 				}
-				if len(points) != n {
-					rt.Fatalf("turn %d: %v, model %v", turn, points, model)
-				}
+				assert.Equal(assert.Now(rt), len(points), n, "turn", turn, points, "model", model)
 				for _, p := range points {
 					minute := int64(p.Time.Sub(now) / time.Minute)
 					if c := model[((minute%7)+7)%7]; c.minute != minute || c.value != p.Value {
@@ -357,11 +347,9 @@ func TestAStoredValueOfAnotherTypeIsAnError(t *testing.T) {
 func TestInt32ValuesOfOtherWritersAreAccepted(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
-		rows, err := patterns.NewTable[map[string]any](s.Client(), &patterns.TableOptions[map[string]any]{Keyless: true})
-		assert.NoError(t, err)
+		rows := assert.Must(patterns.NewTable[map[string]any](s.Client(), &patterns.TableOptions[map[string]any]{Keyless: true}))(t)
 		foreign := map[string]any{"Value007": int32(12), "Turn007": int32(16282)}
-		_, err = rows.Do(ctx, patterns.InsertOp(&foreign).At(keys.Key{Partition: "Sales", Row: "000123_"}))
-		assert.NoError(t, err)
+		assert.NoError(t, assert.ErrorOf(rows.Do(ctx, patterns.InsertOp(&foreign).At(keys.Key{Partition: "Sales", Row: "000123_"}))))
 		at := time.Date(2014, 7, 31, 7, 30, 0, 0, time.UTC)
 		assert.WantError(t, s.Set(ctx, ken, at.AddDate(0, 0, -1), 1), dataseries.ErrLate, "set of the day before")
 		assert.NoError(t, s.Add(ctx, ken, at, 5))

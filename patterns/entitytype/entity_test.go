@@ -87,9 +87,7 @@ func TestARowThatCannotBeDecodedIsAnError(t *testing.T) {
 		}
 		// A row of the right name whose property has the wrong type.
 		maps := properties(t, three)
-		if _, err := maps.Do(ctx, patterns.InsertOp(&map[string]any{"EntityType": "Department:1", "EmployeeCount": "many"}).At(sales("2"))); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(maps.Do(ctx, patterns.InsertOp(&map[string]any{"EntityType": "Department:1", "EmployeeCount": "many"}).At(sales("2")))))
 		var p *patterns.PropertyError
 		if e, err := three.Get(ctx, sales("2")); !errors.As(err, &p) || p.Property != "EmployeeCount" || e.Value != nil {
 			t.Errorf("property of another type: %+v, %v", e, err)

@@ -23,8 +23,7 @@ func TestEntitiesAreFilteredAndReadInPartByAnyProperty(t *testing.T) {
 		f := query.And(query.PartitionKey.Eq("Sales"), query.Or(query.Prop("LastName").Eq("Beebe"), query.Prop("EmailAddress").Gt("k")))
 		selected := &patterns.QueryOptions{Select: []string{"LastName", "EmailAddress"}}
 		b.ResetRequests()
-		page, err := three.Page(ctx, f, "", selected)
-		assert.NoError(t, err)
+		page := assert.Must(three.Page(ctx, f, "", selected))(t)
 		for how, entities := range map[string][]entitytype.Entity{"Query": assert.All(t, three.Query(ctx, f, selected)), "Page": page.Items} {
 			assert.Equal(assert.Now(t), len(entities), 3, how, "entities")
 			// Upcasters need whole values.
@@ -43,7 +42,7 @@ func TestEntitiesAreFilteredAndReadInPartByAnyProperty(t *testing.T) {
 		// A merge of the part keeps the rest of the row, and its version.
 		ken := page.Items[0]
 		b.ResetRequests()
-		_, err = three.Replace(ctx, ken)
+		_, err := three.Replace(ctx, ken)
 		assert.WantError(t, err, patterns.ErrProjected)
 		b.WantRequestCount(t, 0)
 		ken.Value.(*employee1).EmailAddress = "ken@contoso.com"

@@ -2,7 +2,6 @@ package entitytype_test
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"testing"
 
@@ -86,9 +85,7 @@ func TestPagesContinueFromTheirCursors(t *testing.T) {
 		if n := len(b.Requests()); pages != 3 || n != 3 {
 			t.Errorf("%d pages with %d requests, want 3 and 3", pages, n)
 		}
-		if _, err := three.Page(t.Context(), query.PartitionKey.Eq("Sales"), "x", nil); !errors.Is(err, patterns.ErrBadCursor) {
-			t.Errorf("damaged cursor: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(three.Page(t.Context(), query.PartitionKey.Eq("Sales"), "x", nil)), patterns.ErrBadCursor, "damaged cursor")
 	})
 }
 

@@ -16,8 +16,7 @@ func TestATransactionChangesAllTypesOrNone(t *testing.T) {
 		ctx := t.Context()
 		_, three := newTables(t, b, opts)
 		assert.NoError(t, assert.ErrorOf(three.Insert(ctx, sales("Department_1"), &department{"Sales", 1})))
-		d, err := three.Get(ctx, sales("Department_1"))
-		assert.NoError(t, err)
+		d := assert.Must(three.Get(ctx, sales("Department_1")))(t)
 		d.Value.(*department).EmployeeCount++
 		defer b.ClearFaults()
 		b.Fault(storagetest.On("Table.Batch").Nth(1).LoseReply())
@@ -25,12 +24,10 @@ func TestATransactionChangesAllTypesOrNone(t *testing.T) {
 			t.Fatalf("a lost response: %v", err)
 		}
 		assert.NoError(t, assert.ErrorOf(three.Get(ctx, sales("Employee_1"))), "a lost response")
-		_, err = three.Transaction().Insert(sales("Employee_2"), &employee3{FirstName: "Ann"}).Replace(d).Commit(ctx)
+		_, err := three.Transaction().Insert(sales("Employee_2"), &employee3{FirstName: "Ann"}).Replace(d).Commit(ctx)
 		assert.WantError(t, err, patterns.ErrConflict, "stale department")
 		assert.WantError(t, assert.ErrorOf(three.Get(ctx, sales("Employee_2"))), patterns.ErrNotFound, "a part of the transaction was applied")
-		if _, err := three.Transaction().Merge(d).Delete(sales("Employee_1"), "").Commit(ctx); !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("stale merge: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(three.Transaction().Merge(d).Delete(sales("Employee_1"), "").Commit(ctx)), patterns.ErrConflict, "stale merge")
 		assert.Equal(t, three.Delete(ctx, sales("Employee_1"), ""), nil)
 	})
 }

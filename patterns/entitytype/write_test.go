@@ -143,9 +143,7 @@ func TestAnUpdateKeepsUnknownProperties(t *testing.T) {
 		assert.NoError(t, assert.ErrorOf(three.Insert(ctx, key, &department{"Sales", 1})))
 		maps := properties(t, three)
 		assert.NoError(t, assert.ErrorOf(maps.Do(ctx, patterns.UpsertOp(&map[string]any{"Budget": 2.0}, patterns.Merge).At(key))))
-		if _, err := three.Update(ctx, key, func(e entitytype.Entity) error { e.Value.(*department).EmployeeCount++; return nil }); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(three.Update(ctx, key, func(e entitytype.Entity) error { e.Value.(*department).EmployeeCount++; return nil })))
 		row, err := maps.Get(ctx, key)
 		if err != nil || row.Value["Budget"] != 2.0 || row.Value["EmployeeCount"] != int64(2) {
 			t.Errorf("got %v, %v", row.Value, err)

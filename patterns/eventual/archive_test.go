@@ -113,8 +113,7 @@ func normalize(t testing.TB, body []byte, err error) (string, bool) {
 
 func putRow(t testing.TB, table *aztables.Client, row string) azcore.ETag {
 	t.Helper()
-	resp, err := table.UpsertEntity(context.Background(), []byte(row), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace})
-	assert.NoError(t, err)
+	resp := assert.Must(table.UpsertEntity(context.Background(), []byte(row), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace}))(t)
 	return resp.ETag
 }
 

@@ -26,10 +26,7 @@ func blobs(t testing.TB, c *container.Client) []string {
 	var names []string
 	pager := c.NewListBlobsFlatPager(nil)
 	for pager.More() {
-		page, err := pager.NextPage(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := assert.Must(pager.NextPage(context.Background()))(t)
 		for _, b := range page.Segment.BlobItems {
 			names = append(names, *b.Name)
 		}
@@ -64,16 +61,10 @@ func TestLargePayloadIsStoredInABlob(t *testing.T) {
 				b.ResetRequests()
 				s.put(t, "full", want, &eventual.EnqueueOptions{Container: payloads})
 				b.WantRequests(t, map[string]int{"Queue.Put": 1, "Blob.Put": c.blobs})
-				if n := len(blobs(t, payloads)); n != c.blobs {
-					t.Errorf("%d blobs", n)
-				}
+				assert.Equal(t, len(blobs(t, payloads)), c.blobs, "blobs")
 				wantOutcomes(t, s.until(t, 2), eventual.Retrying, eventual.Done)
-				if got != want {
-					t.Errorf("got %d bytes", len(got))
-				}
-				if n := len(blobs(t, payloads)); n != 0 {
-					t.Errorf("%d blobs are left", n)
-				}
+				assert.Equal(t, got == want, true, len(got), "bytes")
+				assert.Equal(t, len(blobs(t, payloads)), 0, "blobs are left")
 				wantEmpty(t, s.queue)
 			})
 		}
@@ -85,9 +76,7 @@ func TestLargePayloadWithoutContainerIsRefusedBeforeAnyRequest(t *testing.T) {
 		queue := b.Queue(t)
 		b.ResetRequests()
 		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 48<<10), nil)
-		if !errors.Is(err, patterns.ErrTooLarge) {
-			t.Errorf("got %v", err)
-		}
+		assert.WantError(t, err, patterns.ErrTooLarge)
 		b.WantRequests(t, nil)
 	})
 }
@@ -123,14 +112,10 @@ func TestMessageWithDamagedOrMissingPayloadIsMovedToPoisonImmediately(t *testing
 					return nil
 				})
 				s.put(t, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
-				if err := c.spoil(payloads, blobs(t, payloads)[0]); err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, c.spoil(payloads, blobs(t, payloads)[0]))
 				es := s.until(t, 1)
 				wantOutcomes(t, es, eventual.Poisoned)
-				if !errors.Is(es[0].Err, c.reason) {
-					t.Errorf("got %v", es[0].Err)
-				}
+				assert.WantError(t, es[0].Err, c.reason)
 				if d := peek(t, s.poisonQueue(t))[0]; d.Reason != c.reason.Error() || d.Payload != nil {
 					t.Errorf("got %+v", d)
 				}
@@ -154,9 +139,7 @@ func TestPoisonMessageKeepsItsPayloadUntilDiscarded(t *testing.T) {
 			s.put(t, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
 		}
 		s.until(t, 2)
-		if n := len(blobs(t, payloads)); n != 2 {
-			t.Fatalf("%d blobs", n)
-		}
+		assert.Equal(assert.Now(t), len(blobs(t, payloads)), 2, "blobs")
 		p := s.poisonQueue(t)
 		n := 0
 		takeAll(t, p, func(d *eventual.PoisonMessage) {
@@ -164,18 +147,12 @@ func TestPoisonMessageKeepsItsPayloadUntilDiscarded(t *testing.T) {
 			if n++; n == 2 {
 				do = p.Discard
 			}
-			if err := do(t.Context(), d); err != nil {
-				t.Error(err)
-			}
+			assert.Equal(t, do(t.Context(), d), nil)
 		})
-		if n := len(blobs(t, payloads)); n != 1 {
-			t.Errorf("%d blobs after one was discarded", n)
-		}
+		assert.Equal(t, len(blobs(t, payloads)), 1, "blobs after one was discarded")
 		works = true
 		wantOutcomes(t, s.until(t, 1), eventual.Done)
-		if n := len(blobs(t, payloads)); n != 0 {
-			t.Errorf("%d blobs", n)
-		}
+		assert.Equal(t, len(blobs(t, payloads)), 0, "blobs")
 	})
 }
 
@@ -184,9 +161,7 @@ func TestLostResponseWhileStoringThePayloadIsNoError(t *testing.T) {
 		payloads, queue := b.Container(t), b.Queue(t)
 		b.Fault(storagetest.On("Blob.Put").Nth(1).LoseReply())
 		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		if b, m := len(blobs(t, payloads)), count(t, queue); b != 1 || m != 1 {
 			t.Errorf("%d blobs, %d messages", b, m)
 		}
@@ -202,9 +177,7 @@ func TestPayloadIsDeletedIfItsMessageIsRefused(t *testing.T) {
 		if !errors.As(err, &e) || e.Status != 403 || errors.Is(err, patterns.ErrOutcomeUnknown) {
 			t.Errorf("got %v", err)
 		}
-		if n := len(blobs(t, payloads)); n != 0 {
-			t.Errorf("%d blobs", n)
-		}
+		assert.Equal(t, len(blobs(t, payloads)), 0, "blobs")
 	})
 }
 
@@ -231,15 +204,11 @@ func TestClaimsAreSweptWhenTheyAreOld(t *testing.T) {
 		payloads, queue := b.Container(t), b.Queue(t)
 		put := func() {
 			err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
-			if err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, err)
 		}
 		put()
 		put()
-		if _, err := payloads.NewBlockBlobClient("other").UploadBuffer(t.Context(), nil, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(payloads.NewBlockBlobClient("other").UploadBuffer(t.Context(), nil, nil)))
 		time.Sleep(20 * 24 * time.Hour)
 		put()
 		time.Sleep(11 * 24 * time.Hour)
@@ -252,9 +221,7 @@ func TestClaimsAreSweptWhenTheyAreOld(t *testing.T) {
 			b.ResetRequests()
 			report, err := sweepClaims(t, payloads, &patterns.SweepOptions{DryRun: c.dryRun})
 			wantSwept(t, report, err, c.done, 1, int64(c.done)*size)
-			if report.Requests != 1+c.deletes {
-				t.Errorf("%d requests", report.Requests)
-			}
+			assert.Equal(t, report.Requests, 1+c.deletes, "requests")
 			b.WantRequests(t, map[string]int{"Blob.List": 1, "Blob.Delete": c.deletes})
 		}
 		if left := blobs(t, payloads); len(left) != 2 {

@@ -60,8 +60,7 @@ func TestASweepOfClaimsRefusesOtherCursorsAndPartitions(t *testing.T) {
 			assert.NoError(t, err)
 		}
 		b.Fault(storagetest.On("Blob.List").Delay(time.Second).ShortPage(1))
-		r, err := sweepClaims(t, payloads, &patterns.SweepOptions{Deadline: 1})
-		assert.NoError(t, err)
+		r := assert.Must(sweepClaims(t, payloads, &patterns.SweepOptions{Deadline: 1}))(t)
 		b.ResetRequests()
 		harness.WantBadCursors(t, r.Cursor, func() int { return len(b.Requests()) }, func(o *patterns.SweepOptions) (patterns.SweepReport, error) {
 			return sweepClaims(t, payloads, o)

@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -204,16 +205,12 @@ func TestEnqueueSurvivesEveryCrash(t *testing.T) {
 		}
 		again := func() {
 			if failed != nil { // a caller that got no confirmation calls Enqueue again
-				if err := enqueue(); err != nil {
-					t.Error(err)
-				}
+				assert.Equal(t, enqueue(), nil)
 			}
 			s.drain(t)()
 		}
 		return scenario{func() { failed = enqueue() }, again, func(killed string) {
-			if (failed == nil) != (killed == "never") {
-				t.Errorf("Enqueue: %v", failed)
-			}
+			assert.Equal(t, failed == nil, killed == "never", "Enqueue", failed)
 			if n := processed["op"]; len(processed) != 1 || n < 1 || n > 2 {
 				t.Errorf("processed %v", processed)
 			}
@@ -250,9 +247,7 @@ func TestReplaySurvivesEveryCrash(t *testing.T) {
 		}
 		again := func() {
 			time.Sleep(10 * time.Minute) // what the first process received becomes visible again
-			if err := replay(); err != nil {
-				t.Error(err)
-			}
+			assert.Equal(t, replay(), nil)
 			s.drain(t)()
 		}
 		return scenario{func() { _ = replay() }, again, func(killed string) {

@@ -127,9 +127,7 @@ func wantOutcomes(t testing.TB, es []eventual.Event, want ...eventual.Outcome) {
 	t.Helper()
 	assert.Equal(assert.Now(t), len(es), len(want), "deliveries", es)
 	for i, o := range want {
-		if es[i].Outcome != o {
-			t.Errorf("delivery %d: %v (%v), want %v", i, es[i].Outcome, es[i].Err, o)
-		}
+		assert.Equal(t, es[i].Outcome, o, "delivery", i, es[i].Err)
 	}
 }
 

@@ -107,9 +107,7 @@ func TestLateUpdateOrDeleteOfAMessageIsRefusedAfterItsNextDelivery(t *testing.T)
 			stop := s.start(t)
 			es := s.next(t, 2)
 			stop()
-			if es[1].Outcome != eventual.Done {
-				t.Errorf("%s: %v", op, es)
-			}
+			assert.Equal(t, es[1].Outcome, eventual.Done, op, es)
 			wantEmpty(t, s.queue)
 			refused := 0
 			for _, q := range b.Requests().Only(op) {
@@ -117,9 +115,7 @@ func TestLateUpdateOrDeleteOfAMessageIsRefusedAfterItsNextDelivery(t *testing.T)
 					refused++
 				}
 			}
-			if refused != noReply {
-				t.Errorf("%s: %d late requests were refused\n%v", op, refused, b.Requests())
-			}
+			assert.Equal(t, refused, noReply, op, "late requests were refused\n", b.Requests())
 			b.ResetRequests()
 		}
 	})
@@ -141,9 +137,7 @@ func TestLateUpdateOfAMessageOnlyDelaysIt(t *testing.T) {
 		s.until(t, 1)
 		time.Sleep(5 * time.Minute)
 		arrive(t, b)
-		if n := len(messages(t, s.queue)); n != 0 {
-			t.Errorf("%d messages are visible", n)
-		}
+		assert.Equal(t, len(messages(t, s.queue)), 0, "messages are visible")
 		es := s.until(t, 1)
 		wantOutcomes(t, es, eventual.Done)
 		wantEmpty(t, s.queue)
@@ -190,9 +184,7 @@ func TestLateRequestsOfAReplayAreDuplicatesOrRefused(t *testing.T) {
 			replay := func(want error) {
 				t.Helper()
 				takeAll(t, p, func(d *eventual.PoisonMessage) {
-					if err := p.Replay(t.Context(), d); !errors.Is(err, want) {
-						t.Errorf("%s: got %v, want %v", op, err, want)
-					}
+					assert.WantError(t, p.Replay(t.Context(), d), want, op)
 				})
 			}
 			late(b, op, noReply)
@@ -241,9 +233,7 @@ func TestLateRequestsOfAMoveDoNotConcernANewerRow(t *testing.T) {
 			} {
 				a.reset(t, employee("1", "Ken"), c.earlier)
 				late(b, c.op, 1)
-				if err := a.move(t.Context(), eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '1'"}); err != nil {
-					t.Errorf("%s: %v", c.op, err)
-				}
+				assert.Equal(t, a.move(t.Context(), eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '1'"}), nil, c.op)
 				putRow(t, a.direct, employee("2", "is back"))
 				assert.NoError(t, a.move(t.Context(), eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '2'"}))
 				putRow(t, a.direct, employee("3", "again"))
@@ -262,9 +252,7 @@ func TestLateDeleteOfAMoveLeavesTheRowInTheTarget(t *testing.T) {
 			a.reset(t, employee("1", "Ken"), "")
 			late(b, "Table.Delete", noReply)
 			row := eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '1'"}
-			if err := a.move(t.Context(), row); !errors.Is(err, patterns.ErrOutcomeUnknown) {
-				t.Errorf("got %v", err)
-			}
+			assert.WantError(t, a.move(t.Context(), row), patterns.ErrOutcomeUnknown)
 			a.want(t, employee("1", "Ken"), employee("1", "Ken"))
 			arrive(t, b)
 			a.want(t, "", employee("1", "Ken"))
@@ -285,9 +273,7 @@ func TestLateMoveToTheQueueForLateChecksIsADuplicate(t *testing.T) {
 		wantOutcomes(t, s.until(t, 1), eventual.Snoozed)
 		wantEmpty(t, s.queue)
 		arrive(t, b)
-		if n := count(t, s.late.queue); n != 2 {
-			t.Errorf("%d late checks", n)
-		}
+		assert.Equal(t, count(t, s.late.queue), 2, "late checks")
 		s.late.drain(t)()
 		wantFinished(t, store)
 	})
@@ -310,9 +296,7 @@ func TestMoveIsNotReportedAsSupersededIfItsCopyMayBeInTheTarget(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 			a.want(t, employee("1", "Ken Kwok"), employee("1", "Ken"))
-			if err := a.move(t.Context(), row); !errors.Is(err, eventual.ErrSuperseded) {
-				t.Errorf("second call: %v", err)
-			}
+			assert.WantError(t, a.move(t.Context(), row), eventual.ErrSuperseded, "second call")
 		})
 	})
 }

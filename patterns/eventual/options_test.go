@@ -2,11 +2,11 @@ package eventual_test
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -27,15 +27,9 @@ func TestInvalidOptionsAreRefusedByName(t *testing.T) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
-	if _, err := eventual.NewWorker(nil, nil); !errors.Is(err, patterns.ErrNil) {
-		t.Errorf("got %v", err)
-	}
-	if _, err := eventual.NewPoisonQueue(queue, queue, nil); err == nil {
-		t.Error("a queue is its own poison queue")
-	}
-	if _, err := eventual.NewPoisonQueue(queue, nil, nil); !errors.Is(err, patterns.ErrNil) {
-		t.Errorf("got %v", err)
-	}
+	assert.WantError(t, assert.ErrorOf(eventual.NewWorker(nil, nil)), patterns.ErrNil)
+	assert.Failed(t, assert.ErrorOf(eventual.NewPoisonQueue(queue, queue, nil)), "a queue is its own poison queue")
+	assert.WantError(t, assert.ErrorOf(eventual.NewPoisonQueue(queue, nil, nil)), patterns.ErrNil)
 }
 
 func TestInvalidHandlersAreRefusedByRun(t *testing.T) {
@@ -50,14 +44,9 @@ func TestInvalidHandlersAreRefusedByRun(t *testing.T) {
 		"nil store": func(w *eventual.Worker) { eventual.HandleOutbox(w, "", nil) },
 		"move":      func(w *eventual.Worker) { eventual.HandleMove(w, "a b", nil, nil) },
 	} {
-		w, err := eventual.NewWorker(newQueueClient(t), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := assert.Must(eventual.NewWorker(newQueueClient(t), nil))(t)
 		register(w)
-		if err := w.Run(t.Context()); !errors.Is(err, eventual.ErrBadKind) {
-			t.Errorf("%s: %v", name, err)
-		}
+		assert.WantError(t, w.Run(t.Context()), eventual.ErrBadKind, name)
 	}
 }
 
@@ -73,16 +62,10 @@ func TestInvalidEnqueueIsRefusedBeforeAnyRequest(t *testing.T) {
 			"TTL not after Delay":    {Delay: time.Minute, TTL: time.Minute},
 			"TTL in the same second": {Delay: 1200 * time.Millisecond, TTL: 1500 * time.Millisecond},
 		} {
-			if err := eventual.Enqueue(t.Context(), queue, "k", 1, o); err == nil {
-				t.Errorf("%s: no error", name)
-			}
+			assert.Failed(t, eventual.Enqueue(t.Context(), queue, "k", 1, o), name)
 		}
-		if err := eventual.Enqueue(t.Context(), nil, "k", 1, nil); !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("got %v", err)
-		}
-		if err := eventual.Enqueue(t.Context(), queue, "k", make(chan int), nil); err == nil {
-			t.Error("a channel was enqueued")
-		}
+		assert.WantError(t, eventual.Enqueue(t.Context(), nil, "k", 1, nil), patterns.ErrNil)
+		assert.Failed(t, eventual.Enqueue(t.Context(), queue, "k", make(chan int), nil), "a channel was enqueued")
 		b.WantRequests(t, nil)
 	})
 }
@@ -102,9 +85,7 @@ func TestZeroAndNilValuesReturnErrors(t *testing.T) {
 		}
 		_, poison := w.PoisonQueue()
 		for call, err := range map[string]error{"Run": w.Run(ctx), "Create": w.Create(ctx), "PoisonQueue": poison} {
-			if !errors.Is(err, patterns.ErrNil) {
-				t.Errorf("%s worker: %s: %v", name, call, err)
-			}
+			assert.WantError(t, err, patterns.ErrNil, name, "worker", call)
 		}
 	}
 	for name, p := range map[string]*eventual.PoisonQueue{"nil": nil, "zero": {}} {
@@ -113,16 +94,11 @@ func TestZeroAndNilValuesReturnErrors(t *testing.T) {
 		for _, take = range p.Take(ctx) {
 		}
 		for call, err := range map[string]error{"Peek": peek, "Take": take, "Replay": p.Replay(ctx, nil), "Discard": p.Discard(ctx, nil)} {
-			if !errors.Is(err, patterns.ErrNil) {
-				t.Errorf("%s poison queue: %s: %v", name, call, err)
-			}
+			assert.WantError(t, err, patterns.ErrNil, name, "poison queue", call)
 		}
 	}
 	queue := newQueueClient(t)
-	poison, err := eventual.NewPoisonQueue(queue, storagetest.New(t).Queue("poison"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	poison := assert.Must(eventual.NewPoisonQueue(queue, storagetest.New(t).Queue("poison"), nil))(t)
 	_, claims := eventual.NewClaims(nil, nil)
 	_, sweep := new(eventual.Claims).Sweep(ctx, nil)
 	for call, err := range map[string]error{
@@ -133,13 +109,9 @@ func TestZeroAndNilValuesReturnErrors(t *testing.T) {
 		"NewClaims":  claims,
 		"Sweep":      sweep,
 	} {
-		if !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("%s: %v", call, err)
-		}
+		assert.WantError(t, err, patterns.ErrNil, call)
 	}
 	for name, pm := range map[string]*eventual.PoisonMessage{"zero": {}} {
-		if err := poison.Replay(ctx, pm); !errors.Is(err, eventual.ErrNotLeased) {
-			t.Errorf("%s message: %v", name, err)
-		}
+		assert.WantError(t, poison.Replay(ctx, pm), eventual.ErrNotLeased, name, "message")
 	}
 }

@@ -52,10 +52,9 @@ func TestMalformedPeriodicTaskIsRefused(t *testing.T) {
 		"interval":     {func(w *eventual.Worker) { eventual.Every(w, "task", 0, nothing) }, "interval", nil},
 		"nil store":    {func(w *eventual.Worker) { eventual.HandleSweep(w, time.Hour, nil, nil) }, "store", patterns.ErrNil},
 	} {
-		w, err := eventual.NewWorker(newQueueClient(t), nil)
-		assert.NoError(t, err)
+		w := assert.Must(eventual.NewWorker(newQueueClient(t), nil))(t)
 		c.register(w)
-		err = w.Run(t.Context())
+		err := w.Run(t.Context())
 		if err == nil || !strings.Contains(err.Error(), c.want) || c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -24,9 +25,7 @@ func TestASweepOfClaimsMeasuresAgesByTheClockOfTheService(t *testing.T) {
 	skewed(t, func(t *testing.T, b *harness.Backend, _ time.Duration) {
 		payloads, queue := b.Container(t), b.Queue(t)
 		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		for done := range 2 {
 			report, err := sweepClaims(t, payloads, &patterns.SweepOptions{OlderThan: time.Hour})
 			wantSwept(t, report, err, done, 1-done, int64(done)*(60<<10+2))
@@ -153,9 +152,7 @@ func TestWorkersOfAStoreDoNoHarmIfTheirClocksAreWrong(t *testing.T) {
 
 		stop := s.late.start(t)
 		time.Sleep(storeExpiry - time.Since(began))
-		if n := records(t, store); n != 1 {
-			t.Errorf("%d records before Expiry", n)
-		}
+		assert.Equal(t, records(t, store), 1, "records before Expiry")
 		time.Sleep(2 * time.Minute)
 		stop()
 		wantEmpty(t, s.late.queue)

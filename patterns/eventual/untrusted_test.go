@@ -84,17 +84,13 @@ func TestMessageCannotReadOrDeleteABlobThatIsNoPayload(t *testing.T) {
 				b.ResetRequests()
 				es := s.until(t, 1)
 				wantOutcomes(t, es, eventual.Poisoned)
-				if !errors.Is(es[0].Err, eventual.ErrBadMessage) {
-					t.Errorf("got %v", es[0].Err)
-				}
+				assert.WantError(t, es[0].Err, eventual.ErrBadMessage)
 				n := 0
 				takeAll(t, s.poisonQueue(t), func(m *eventual.PoisonMessage) {
 					n++
 					assert.NoError(t, s.poisonQueue(t).Discard(t.Context(), m))
 				})
-				if n != 2 {
-					t.Errorf("%d poison messages", n)
-				}
+				assert.Equal(t, n, 2, "poison messages")
 				if q := b.Requests().Only("Blob.*"); len(q) > 0 {
 					t.Errorf("requests to blobs:\n%v", q)
 				}
@@ -165,9 +161,7 @@ func TestPayloadIsDeletedOnlyInTheVersionThatWasRead(t *testing.T) {
 		})
 		s.put(t, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
 		wantOutcomes(t, s.until(t, 1), eventual.Done)
-		if n := len(blobs(t, payloads)); n != 1 {
-			t.Errorf("%d blobs", n)
-		}
+		assert.Equal(t, len(blobs(t, payloads)), 1, "blobs")
 		wantEmpty(t, s.queue)
 	})
 }
@@ -180,13 +174,9 @@ func TestDiscardDeletesOnlyABlobOfTheSizeThatTheMessageNames(t *testing.T) {
 		assert.Must(s.poison.Create(t.Context(), nil))(t)
 		send(t, s.poison, claimText(payloadName, int64(len(invoice))+1, invoice, poisoned))
 		takeAll(t, s.poisonQueue(t), func(m *eventual.PoisonMessage) {
-			if err := s.poisonQueue(t).Discard(t.Context(), m); !errors.Is(err, eventual.ErrClaimDamaged) {
-				t.Errorf("got %v", err)
-			}
+			assert.WantError(t, s.poisonQueue(t).Discard(t.Context(), m), eventual.ErrClaimDamaged)
 		})
-		if n := len(blobs(t, payloads)); n != 1 {
-			t.Errorf("%d blobs", n)
-		}
+		assert.Equal(t, len(blobs(t, payloads)), 1, "blobs")
 		wantEmpty(t, s.poison)
 
 		send(t, s.poison, claimText(payloadName, int64(len(invoice)), invoice, poisoned))
@@ -195,9 +185,7 @@ func TestDiscardDeletesOnlyABlobOfTheSizeThatTheMessageNames(t *testing.T) {
 			assert.NoError(t, s.poisonQueue(t).Discard(t.Context(), m))
 			b.WantRequests(t, map[string]int{"Queue.Delete": 1, "Blob.Head": 1, "Blob.Delete": 1})
 		})
-		if n := len(blobs(t, payloads)); n != 0 {
-			t.Errorf("%d blobs", n)
-		}
+		assert.Equal(t, len(blobs(t, payloads)), 0, "blobs")
 	})
 }
 
@@ -278,9 +266,7 @@ func TestTextOfAMessageReachesNoLogAndNoTerminalAsItIs(t *testing.T) {
 			t.Errorf("log %q", log.b.String())
 		}
 		dead := peek(t, s.poisonQueue(t))
-		if len(dead) != 2*len(texts) {
-			t.Errorf("%d poison messages", len(dead))
-		}
+		assert.Equal(t, len(dead), 2*len(texts), "poison messages")
 		for _, m := range dead {
 			if text := m.ID + m.Kind + m.Reason + m.OriginalID; !printable(text) {
 				t.Errorf("poison message %q", text)
@@ -302,8 +288,6 @@ func unquoted(log *locked) func([]string, slog.Attr) slog.Attr {
 func TestEnqueueRefusesAnIDThatIsNotPrintable(t *testing.T) {
 	for _, id := range []string{hostileText, "a\tb", "\xff", "\u202e"} {
 		err := eventual.Enqueue(t.Context(), newQueueClient(t), "k", 1, &eventual.EnqueueOptions{ID: id})
-		if !errors.Is(err, patterns.ErrBadOption) {
-			t.Errorf("%q: %v", id, err)
-		}
+		assert.WantError(t, err, patterns.ErrBadOption, id)
 	}
 }

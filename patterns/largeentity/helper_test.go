@@ -161,7 +161,5 @@ func referencesIn(t testing.TB, table table) string {
 func setReferences(t testing.TB, table table, value any) {
 	t.Helper()
 	row := assert.Must(json.Marshal(map[string]any{"PartitionKey": jones.Partition, "RowKey": jones.Row, "azp_blobs": value}))(t)
-	if _, err := table.Client().UpdateEntity(t.Context(), row, &aztables.UpdateEntityOptions{UpdateMode: aztables.UpdateModeMerge}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(table.Client().UpdateEntity(t.Context(), row, &aztables.UpdateEntityOptions{UpdateMode: aztables.UpdateModeMerge})))
 }

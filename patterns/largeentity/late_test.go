@@ -50,10 +50,10 @@ func TestAgesAreMeasuredByTheClockOfTheService(t *testing.T) {
 				t.Errorf("skew %v: the message is to be handled again after %v, want the grace period: %v", skew, wait, err)
 			}
 			assert.Must(worker.Sweep(t.Context(), nil))(t)
-			assert.Equal(t, len(stored(t, worker.Container())), 2, "skew", skew, "blobs, want both within the grace period")
+			assert.Equal(t, len(stored(t, worker.Container())), 2, "skew", skew, "blobs within the grace period")
 			time.Sleep(2 * time.Hour)
 			assert.NoError(t, queue.Work(t.Context(), worker.Handle))
-			assert.Equal(t, len(stored(t, worker.Container())), 1, "skew", skew, "blobs, want that of the entity")
+			assert.Equal(t, len(stored(t, worker.Container())), 1, "skew", skew, "blobs")
 			wantEmployee(t, assert.Must(worker.Get(t.Context(), jones))(t).Value, item.Value)
 		})
 	}
@@ -125,7 +125,7 @@ func TestAMessageIsNotOlderThanItsWriteIfAReplyWasDelayed(t *testing.T) {
 		item.Value.Photo = noise("b", large)
 		assert.Must(table.Replace(t.Context(), item))(t)
 		queue.until(t, time.Now().Add(5*time.Hour), false, worker.Handle)
-		assert.Equal(t, len(stored(t, table.Container())), 1, "blobs, want that of the entity")
+		assert.Equal(t, len(stored(t, table.Container())), 1, "blobs")
 	})
 }
 

@@ -68,7 +68,7 @@ func TestCorruptDataIsAnError(t *testing.T) {
 		if !errors.As(err, &refusal) || refusal.Status != 404 || refusal.Code != "BlobNotFound" || errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("without the blob: %#v, %v", refusal, err)
 		}
-		assert.Equal(t, b.Requests().Count("Table.Get"), 2, "the row was read", "times, want 2")
+		assert.Equal(t, b.Requests().Count("Table.Get"), 2, "the row was read", "times")
 
 		text := referencesIn(t, table)
 		for name, bad := range map[string]string{

@@ -53,8 +53,7 @@ func FuzzReferences(f *testing.F) {
 			}
 			wantInContainer(t, table, ref.Name)
 		}
-		again, err := parseReferences(refs.marshal())
-		assert.NoError(t, err)
+		again := assert.Must(parseReferences(refs.marshal()))(t)
 		assert.EqualMaps(t, again, refs)
 	})
 }

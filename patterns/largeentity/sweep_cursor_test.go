@@ -68,9 +68,7 @@ func TestASweepOfBlobsInPiecesDoesTheSame(t *testing.T) {
 			}
 		})
 	}
-	if !reflect.DeepEqual(reports[0], reports[1]) {
-		t.Errorf("one sweep: %+v, in pieces: %+v", reports[0], reports[1])
-	}
+	assert.DeepEqual(t, reports[1], reports[0], "in pieces")
 }
 
 func TestASweepOfBlobsRefusesOtherCursorsAndPartitions(t *testing.T) {

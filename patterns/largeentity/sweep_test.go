@@ -2,8 +2,6 @@ package largeentity_test
 
 import (
 	"errors"
-	"reflect"
-	"slices"
 	"testing"
 	"time"
 
@@ -39,15 +37,9 @@ func TestASweepMarksThenDeletes(t *testing.T) {
 			o.Progress = func(p patterns.Progress) { last = p }
 			got := assert.Must(table.Sweep(ctx, &o))(t)
 			want.Skipped, want.Requests = want.Found-want.Done, requests
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("report %+v, want %+v", got, want)
-			}
-			if last != want.Progress {
-				t.Errorf("progress %+v, want %+v", last, want)
-			}
-			if n := len(acct.Log()); n != requests {
-				t.Errorf("%d requests, want %d:\n%v", n, requests, acct.Log())
-			}
+			assert.DeepEqual(t, got, want, "report")
+			assert.Equal(t, last, want.Progress, "progress", want)
+			assert.Equal(t, len(acct.Log()), requests, "requests", "\n", acct.Log())
 		}
 		sweep(&patterns.SweepOptions{OlderThan: 200 * day}, report(2, 0, 0, 0), 1)
 		sweep(&patterns.SweepOptions{DryRun: true}, report(2, 1, 1, 0), 2)
@@ -55,18 +47,14 @@ func TestASweepMarksThenDeletes(t *testing.T) {
 		// A reader of the old row has a day from now.
 		time.Sleep(day - time.Minute)
 		sweep(nil, report(2, 0, 0, 0), 1)
-		if got := stored(t, table.Container()); !slices.Equal(got, all) {
-			t.Fatalf("blobs %v, want %v", got, all)
-		}
+		assert.EqualSlices(assert.Now(t), stored(t, table.Container()), all, "blobs")
 		time.Sleep(time.Hour)
 		sweep(&patterns.SweepOptions{DryRun: true}, report(2, 1, 0, large), 2)
 		sweep(nil, report(2, 1, 0, large), 3)
 		if got := stored(t, table.Container()); len(got) != 1 || got[0] == before[0] {
 			t.Errorf("blobs %v", got)
 		}
-		if err := table.Delete(ctx, jones, azcore.ETagAny); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, table.Delete(ctx, jones, azcore.ETagAny))
 		sweep(nil, report(1, 1, 1, 0), 3)
 		time.Sleep(2 * day)
 		sweep(nil, report(1, 1, 0, large), 3)
@@ -89,9 +77,7 @@ func TestASweepKeepsBlobsOfOthers(t *testing.T) {
 		contracts := open[contract](t, staff.Client(), staff.Container(), nil)
 		assert.Must(contracts.Insert(ctx, &contract{"Sales", "contract", noise("c", large)}))(t)
 		archive := open[employee](t, acct.Tables().NewClient("EmployeesArchive"), staff.Container(), nil)
-		if err := archive.Create(ctx); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, archive.Create(ctx))
 		assert.Must(archive.Insert(ctx, newJones("b", large)))(t)
 		for _, name := range []string{"stranger", "employees/stranger.jpg", "employees/x/0b4f6d1e-8a35-4c8e-9f0d-2b8f3f1f9a77"} {
 			overwrite(t, staff, name, "not ours")
@@ -118,9 +104,7 @@ func TestASweepUnmarksAReferencedBlob(t *testing.T) {
 		assert.Must(table.Insert(ctx, newJones("a", large)))(t)
 		copied := assert.Must(table.Table().Get(ctx, jones))(t)
 		text := referencesIn(t, table)
-		if err := table.Delete(ctx, jones, ""); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, table.Delete(ctx, jones, ""))
 		time.Sleep(2 * day)
 		if r := assert.Must(table.Sweep(ctx, nil))(t); r.Marked != 1 {
 			t.Errorf("%+v", r)
@@ -129,9 +113,7 @@ func TestASweepUnmarksAReferencedBlob(t *testing.T) {
 		assert.Must(table.Table().Do(ctx, restore))(t)
 		time.Sleep(2 * day)
 		assert.Must(table.Sweep(ctx, nil))(t)
-		if err := table.Delete(ctx, jones, ""); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, table.Delete(ctx, jones, ""))
 		time.Sleep(2 * day)
 		if r := assert.Must(table.Sweep(ctx, nil))(t); r.Marked != 1 || r.Done != 1 {
 			t.Errorf("%+v, want a mark first", r)

@@ -81,9 +81,7 @@ func TestARowThatIsTooLargeIsRefusedBeforeTheUpload(t *testing.T) {
 		for i := range 20 {
 			w.Unknown[fmt.Sprintf("B%d", i)] = noise("b", 60000)
 		}
-		if _, err := table.Insert(t.Context(), w); !errors.Is(err, patterns.ErrTooLarge) {
-			t.Errorf("got %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(table.Insert(t.Context(), w)), patterns.ErrTooLarge)
 		b.WantRequests(t, map[string]int{})
 	})
 }
@@ -106,12 +104,8 @@ func TestALostReplyDoesNotFailTheCall(t *testing.T) {
 				if op == "Blob.Put" && !slices.ContainsFunc(b.Requests(), func(q storagetest.Request) bool { return q.Code == "BlobAlreadyExists" }) {
 					t.Error("a blob was overwritten")
 				}
-				if n := len(stored(t, table.Container())); n != 2 {
-					t.Errorf("%d blobs, want the old and the new", n)
-				}
-				if err := table.Delete(ctx, jones, ""); err != nil {
-					t.Fatal(err)
-				}
+				assert.Equal(t, len(stored(t, table.Container())), 2, "blobs, the old and the new,")
+				assert.NoError(t, table.Delete(ctx, jones, ""))
 			})
 		})
 	}
@@ -125,9 +119,7 @@ func TestABlobIsKeptIfTheOutcomeIsUnknown(t *testing.T) {
 		item := assert.Must(table.Insert(ctx, newJones("a", large)))(t)
 		b.Fault(storagetest.On("Table.Replace").LoseReply(), storagetest.On("Table.Get").LoseRequest())
 		item.Value.Photo = noise("b", large)
-		if _, err := table.Replace(ctx, item); !errors.Is(err, patterns.ErrOutcomeUnknown) {
-			t.Errorf("got %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(table.Replace(ctx, item)), patterns.ErrOutcomeUnknown)
 		b.ClearFaults()
 		wantEmployee(t, assert.Must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
 	})
@@ -138,15 +130,11 @@ func TestARefusedWriteDeletesItsBlobs(t *testing.T) {
 		table := onBed(t, b, nil)
 		ctx := t.Context()
 		first := assert.Must(table.Insert(ctx, newJones("a", large)))(t)
-		if _, err := table.Insert(ctx, newJones("b", large)); !errors.Is(err, patterns.ErrExists) {
-			t.Errorf("insert: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(table.Insert(ctx, newJones("b", large))), patterns.ErrExists, "insert")
 		first.Value.Age = 41
 		assert.Must(table.Replace(ctx, first))(t)
 		first.Value.Photo = noise("c", large)
-		if _, err := table.Replace(ctx, first); !errors.Is(err, patterns.ErrConflict) {
-			t.Errorf("replace: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(table.Replace(ctx, first)), patterns.ErrConflict, "replace")
 		if names := stored(t, table.Container()); len(names) != 1 {
 			t.Errorf("blobs %v, want that of the entity", names)
 		}
@@ -181,9 +169,7 @@ func TestARefusedWriteDeletesItsBlobs(t *testing.T) {
 		}); !errors.Is(err, patterns.ErrNotFound) {
 			t.Errorf("got %v", err)
 		}
-		if n := len(stored(t, table.Container())); n != before {
-			t.Errorf("%d blobs, want %d", n, before)
-		}
+		assert.Equal(t, len(stored(t, table.Container())), before, "blobs")
 	})
 }
 
@@ -198,9 +184,7 @@ func TestAnUpdateRepeatsAnOldUpload(t *testing.T) {
 			storagetest.On("Table.Get").Nth(2).DelayReply(11*time.Hour),
 			storagetest.On("Table.Replace").Nth(2).DelayReply(2*time.Hour))
 		assert.Must(table.Update(ctx, jones, func(e *employee) error { e.Photo = noise("b", large); return nil }))(t)
-		if n := acct.Log().Count("Blob.Put"); n != 2 {
-			t.Errorf("%d uploads, want 2", n)
-		}
+		assert.Equal(t, acct.Log().Count("Blob.Put"), 2, "uploads")
 		wantEmployee(t, assert.Must(table.Get(ctx, jones))(t).Value, *newJones("b", large))
 		if names := stored(t, table.Container()); len(names) != 2 {
 			t.Errorf("blobs %v, want the old and the new", names)

@@ -30,18 +30,14 @@ func rowOf(partition string, when time.Time, n int) row {
 
 func benchLogs(b *testing.B, acct *storagetest.Account) *container.Client {
 	c := acct.Container("logs")
-	if _, err := c.Create(b.Context(), nil); err != nil {
-		b.Fatal(err)
-	}
+	assert.NoError(b, assert.ErrorOf(c.Create(b.Context(), nil)))
 	acct.ResetLog()
 	return c
 }
 
 func benchTable(b *testing.B, acct *storagetest.Account) *aztables.Client {
 	c := acct.Tables().NewClient("logs")
-	if _, err := c.CreateTable(b.Context(), nil); err != nil {
-		b.Fatal(err)
-	}
+	assert.NoError(b, assert.ErrorOf(c.CreateTable(b.Context(), nil)))
 	acct.ResetLog()
 	return c
 }
@@ -67,9 +63,7 @@ func BenchmarkWriting(b *testing.B) {
 		for b.Loop() {
 			w := newWriter(b, c, logdata.WriterOptions{})
 			for i := range records {
-				if err := w.Write(b.Context(), logdata.Record{Time: when(i), Type: "INFO", Message: served}); err != nil {
-					b.Fatal(err)
-				}
+				assert.NoError(b, w.Write(b.Context(), logdata.Record{Time: when(i), Type: "INFO", Message: served}))
 			}
 			closeWriter(b, w)
 		}
@@ -80,9 +74,7 @@ func BenchmarkWriting(b *testing.B) {
 		c := benchTable(b, acct)
 		for n := 0; b.Loop(); n++ {
 			for i := range records {
-				if _, err := c.AddEntity(b.Context(), assert.Must(json.Marshal(rowOf("web", when(i), n*records+i)))(b), nil); err != nil {
-					b.Fatal(err)
-				}
+				assert.NoError(b, assert.ErrorOf(c.AddEntity(b.Context(), assert.Must(json.Marshal(rowOf("web", when(i), n*records+i)))(b), nil)))
 			}
 		}
 		perMillion(b, acct, records*b.N)
@@ -97,9 +89,7 @@ func BenchmarkWriting(b *testing.B) {
 					body := assert.Must(json.Marshal(rowOf("web", when(i+j), n*records+i+j)))(b)
 					actions = append(actions, aztables.TransactionAction{ActionType: aztables.TransactionTypeAdd, Entity: body})
 				}
-				if _, err := c.SubmitTransaction(b.Context(), actions, nil); err != nil {
-					b.Fatal(err)
-				}
+				assert.NoError(b, assert.ErrorOf(c.SubmitTransaction(b.Context(), actions, nil)))
 			}
 		}
 		perMillion(b, acct, records*b.N)
@@ -138,9 +128,7 @@ func BenchmarkWindow(b *testing.B) {
 		}
 		acct.ResetLog()
 		for b.Loop() {
-			if n := len(messages(b, c, from, to)); n != want {
-				b.Fatalf("%d records", n)
-			}
+			assert.Equal(assert.Now(b), len(messages(b, c, from, to)), want, "records")
 		}
 		report(b, acct)
 	})
@@ -155,9 +143,7 @@ func BenchmarkWindow(b *testing.B) {
 					body := assert.Must(json.Marshal(rowOf(number(h), when(i+j), 0)))(b)
 					actions = append(actions, aztables.TransactionAction{ActionType: aztables.TransactionTypeAdd, Entity: body})
 				}
-				if _, err := c.SubmitTransaction(b.Context(), actions, nil); err != nil {
-					b.Fatal(err)
-				}
+				assert.NoError(b, assert.ErrorOf(c.SubmitTransaction(b.Context(), actions, nil)))
 			}
 		}
 		acct.ResetLog()
@@ -168,22 +154,15 @@ func BenchmarkWindow(b *testing.B) {
 					from.Format("2006-01-02T15:04:05"), to.Format("2006-01-02T15:04:05"))
 				pager := c.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &filter})
 				for pager.More() {
-					page, err := pager.NextPage(b.Context())
-					if err != nil {
-						b.Fatal(err)
-					}
+					page := assert.Must(pager.NextPage(b.Context()))(b)
 					for _, text := range page.Entities {
 						var r row
-						if err := json.Unmarshal(text, &r); err != nil {
-							b.Fatal(err)
-						}
+						assert.NoError(b, json.Unmarshal(text, &r))
 						n++
 					}
 				}
 			}
-			if n != want {
-				b.Fatalf("%d rows", n)
-			}
+			assert.Equal(assert.Now(b), n, want, "rows")
 		}
 		report(b, acct)
 	})
@@ -201,16 +180,12 @@ func BenchmarkWindow(b *testing.B) {
 		for b.Loop() {
 			n := 0
 			for e, err := range newReader(b, c, nil).Query(b.Context(), day, day.Add(24*time.Hour), "", nil) {
-				if err != nil {
-					b.Fatal(err)
-				}
+				assert.NoError(b, err)
 				if !e.Time.Before(from) && e.Time.Before(to) {
 					n++
 				}
 			}
-			if n != want {
-				b.Fatalf("%d records", n)
-			}
+			assert.Equal(assert.Now(b), n, want, "records")
 		}
 		report(b, acct)
 	})

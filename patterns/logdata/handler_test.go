@@ -16,14 +16,9 @@ import (
 func TestTheHandlerConformsToSlogtest(t *testing.T) {
 	for _, format := range []logdata.Format{logdata.JSON, logdata.Delimited} {
 		c := storagetest.New(t).Container("logs")
-		if _, err := c.Create(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(c.Create(t.Context(), nil)))
 		w := newWriter(t, c, logdata.WriterOptions{Format: format})
-		h, err := logdata.NewHandler(w, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := assert.Must(logdata.NewHandler(w, nil))(t)
 		started := time.Now().Add(-time.Minute)
 		if err := slogtest.TestHandler(h, func() []map[string]any {
 			closeWriter(t, w)
@@ -32,9 +27,7 @@ func TestTheHandlerConformsToSlogtest(t *testing.T) {
 			for _, e := range assert.All(t, r.Query(t.Context(), started, time.Now().Add(time.Minute), "", nil)) {
 				m := map[string]any{}
 				if len(e.Attrs) > 0 {
-					if err := json.Unmarshal(e.Attrs, &m); err != nil {
-						t.Fatal(err)
-					}
+					assert.NoError(t, json.Unmarshal(e.Attrs, &m))
 				}
 				m[slog.LevelKey], m[slog.MessageKey] = e.Type, e.Message
 				if !e.Arrived {
@@ -64,14 +57,9 @@ func (nothing) LogValue() slog.Value { return slog.Value{} }
 
 func TestTheHandlerEncodesEveryKindOfValue(t *testing.T) {
 	c := storagetest.New(t).Container("logs")
-	if _, err := c.Create(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, assert.ErrorOf(c.Create(t.Context(), nil)))
 	w := newWriter(t, c, logdata.WriterOptions{})
-	h, err := logdata.NewHandler(w, &logdata.HandlerOptions{Level: slog.LevelDebug, AddSource: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := assert.Must(logdata.NewHandler(w, &logdata.HandlerOptions{Level: slog.LevelDebug, AddSource: true}))(t)
 	nan := 0.0
 	nan /= nan
 	slog.New(h).With("who", secret{}).WithGroup("g").Debug("m\n\";",
@@ -87,9 +75,7 @@ func TestTheHandlerEncodesEveryKindOfValue(t *testing.T) {
 	if len(es) != 1 || es[0].Type != "DEBUG" || es[0].Message != "m\n\";" {
 		t.Fatalf("got %v", es)
 	}
-	if err := json.Unmarshal(es[0].Attrs, &got); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(es[0].Attrs, &got))
 	const want = `{"n":1,"u":2,"f":1.5,"nan":"NaN","b":true,"d":1000000000,"t":"2014-07-31T12:00:00Z","err":"bad",` +
 		`"any":[1,2],"broken":"!PANIC: broken","chan":"!ERROR: json: unsupported type: chan int"}`
 	if string(got.G) != want || got.Who != "hidden" || got.Source.File == "" {

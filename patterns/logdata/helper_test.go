@@ -3,7 +3,6 @@ package logdata_test
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,41 +48,29 @@ func newWriter(t testing.TB, c *container.Client, o logdata.WriterOptions) *logd
 	if o.FlushAge == 0 {
 		o.FlushAge = never
 	}
-	w, err := logdata.NewWriter(c, "web", &o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := assert.Must(logdata.NewWriter(c, "web", &o))(t)
 	return w
 }
 
 func newReader(t testing.TB, c *container.Client, o *logdata.ReaderOptions) *logdata.Reader {
 	t.Helper()
-	r, err := logdata.NewReader(c, "web", o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := assert.Must(logdata.NewReader(c, "web", o))(t)
 	return r
 }
 
 func write(t testing.TB, w *logdata.Writer, when time.Time, message string) {
 	t.Helper()
-	if err := w.Write(t.Context(), logdata.Record{Time: when, Type: "INFO", Message: message}); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, w.Write(t.Context(), logdata.Record{Time: when, Type: "INFO", Message: message}))
 }
 
 func flush(t testing.TB, w *logdata.Writer) {
 	t.Helper()
-	if err := w.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, w.Flush(t.Context()))
 }
 
 func closeWriter(t testing.TB, w *logdata.Writer) {
 	t.Helper()
-	if err := w.Close(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, w.Close(t.Context()))
 }
 
 // messages returns the messages of [from, to).
@@ -102,9 +89,7 @@ func texts(entries []logdata.Entry) []string {
 
 func wantTexts(t testing.TB, got []string, want ...string) {
 	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	assert.EqualSlices(t, got, want)
 }
 
 func number(i int) string { return fmt.Sprintf("%03d", i) }

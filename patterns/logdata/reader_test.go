@@ -35,9 +35,7 @@ func TestAReadMakesNoUnnecessaryRequest(t *testing.T) {
 		wantTexts(t, texts(assert.All(t, newReader(t, c, nil).Query(t.Context(), at(240), at(360), "", &o))), "004", "005")
 		b.WantOps(t, "Blob.List", "Blob.Get")
 		want := logdata.Stats{Lists: 1, Listed: 1, Read: 1, Gets: 1, Bytes: int64(2 * line), Lines: 2, Matched: 2}
-		if stats != want {
-			t.Errorf("stats %+v, want %+v", stats, want)
-		}
+		assert.Equal(t, stats, want, "stats")
 		// Two hours with a blob each.
 		wantTexts(t, texts(assert.All(t, newReader(t, c, &logdata.ReaderOptions{Parallel: 1}).Query(t.Context(), at(3540), at(3660), "", &o))), "059", "060")
 		b.WantOps(t, "Blob.List", "Blob.Get", "Blob.List", "Blob.Get")
@@ -49,9 +47,7 @@ func TestAReadMakesNoUnnecessaryRequest(t *testing.T) {
 			t.Errorf("stats %+v", stats)
 		}
 		// A whole day takes one list request.
-		if n := len(messages(t, c, at(-12*3600), at(36*3600))); n != 120 {
-			t.Errorf("%d records", n)
-		}
+		assert.Equal(t, len(messages(t, c, at(-12*3600), at(36*3600))), 120, "records")
 		b.WantOps(t, "Blob.List", "Blob.Get", "Blob.Get", "Blob.List")
 	})
 }
@@ -72,13 +68,9 @@ func TestOutdatedOrInvalidMetadataHideNoRecord(t *testing.T) {
 		// Invalid metadata, and metadata of more bytes than the blob has.
 		for _, spans := range []string{"99999:0:0", "x", "1:0", "0:0:0", "5:9:1", "5:0:3600", "-5:0:0"} {
 			es := assert.All(t, newReader(t, c, nil).Query(t.Context(), at(180), at(181), "", nil))
-			if len(es) != 1 {
-				t.Fatalf("%s: %d entries", spans, len(es))
-			}
+			assert.Equal(assert.Now(t), len(es), 1, spans, "entries")
 			meta := map[string]*string{"spans": &spans}
-			if _, err := c.NewBlobClient(es[0].Blob).SetMetadata(t.Context(), meta, nil); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(c.NewBlobClient(es[0].Blob).SetMetadata(t.Context(), meta, nil)))
 			wantTexts(t, messages(t, c, at(60), at(200)), "001", "002", "003")
 		}
 	})
@@ -116,18 +108,14 @@ func TestACursorContinuesAfterItsEntry(t *testing.T) {
 		}
 		from, to := at(0), at(7200)
 		want := messages(t, c, from, to)
-		if len(want) != 12 {
-			t.Errorf("%d entries", len(want))
-		}
+		assert.Equal(t, len(want), 12, "entries")
 		var got []string
 		cursor := ""
 		r := newReader(t, c, &logdata.ReaderOptions{Slice: time.Minute * 15})
 		for {
 			var last *logdata.Entry
 			for e, err := range r.Query(t.Context(), from, to, cursor, nil) {
-				if err != nil {
-					t.Fatal(err)
-				}
+				assert.NoError(t, err)
 				last = &e
 				break
 			}
@@ -148,9 +136,7 @@ func TestACursorContinuesAfterItsEntry(t *testing.T) {
 			"a damaged cursor":  r.Query(t.Context(), from, to, cursor[1:], nil),
 			"another container": other.Query(t.Context(), from, to, cursor, nil),
 		} {
-			if err := assert.Failure(t, entries); !errors.Is(err, patterns.ErrBadCursor) {
-				t.Errorf("%s: %v", name, err)
-			}
+			assert.WantError(t, assert.Failure(t, entries), patterns.ErrBadCursor, name)
 		}
 		b.WantOps(t)
 	})
@@ -189,9 +175,7 @@ func TestADownloadThatBreaksOffIsContinued(t *testing.T) {
 		b.ClearFaults()
 		b.Fault(storagetest.On("Blob.Get").CutReply(0))
 		err := assert.Failure(t, newReader(t, c, nil).Query(t.Context(), at(0), at(60), "", nil))
-		if !errors.Is(err, logdata.ErrTruncated) {
-			t.Errorf("got %v", err)
-		}
+		assert.WantError(t, err, logdata.ErrTruncated)
 	})
 }
 
@@ -207,9 +191,7 @@ func TestABlobDeletedDuringTheReadIsSkippedAndCounted(t *testing.T) {
 		var stats logdata.Stats
 		r := newReader(t, c, &logdata.ReaderOptions{Parallel: 1})
 		wantTexts(t, texts(assert.All(t, r.Query(t.Context(), at(0), at(9), "", &logdata.QueryOptions{Stats: &stats}))), "000", "002")
-		if stats.Gone != 1 {
-			t.Errorf("stats %+v", stats)
-		}
+		assert.Equal(t, stats.Gone, 1, "stats", stats)
 	})
 }
 
@@ -241,9 +223,7 @@ func TestABadLineIsReportedAndSkipped(t *testing.T) {
 		const first = `{"time":"2014-07-31T12:00:00Z","msg":"a"}` + "\n"
 		text := first + "rubbish\n\n" + `{"time":"2014-07-31T12:00:01Z","msg":"b"}` // no newline
 		name := "web/2014/07/31/1200/other.log"
-		if _, err := c.NewBlockBlobClient(name).Upload(t.Context(), body(text), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(c.NewBlockBlobClient(name).Upload(t.Context(), body(text), nil)))
 		var got []logdata.Entry
 		var skipped []logdata.LineError
 		for e, err := range newReader(t, c, nil).Query(t.Context(), at(0), at(9), "", nil) {
@@ -268,9 +248,7 @@ func TestBlobsWithOtherNamesAreIgnored(t *testing.T) {
 	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		for _, name := range []string{"web/2014/07/31/1200/x.txt", "web/2014/07/31/1200/sub/x.log", "web/2014/07/31/1201/x.log", "web/2014/07/31/x.log"} {
-			if _, err := c.NewBlockBlobClient(name).Upload(t.Context(), body("rubbish"), nil); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, assert.ErrorOf(c.NewBlockBlobClient(name).Upload(t.Context(), body("rubbish"), nil)))
 		}
 		wantTexts(t, messages(t, c, at(-12*3600), at(12*3600)))
 	})
@@ -290,9 +268,7 @@ func TestLeavingTheLoopEndsAllGoroutines(t *testing.T) {
 			seen++
 			break
 		}
-		if seen != 1 {
-			t.Errorf("%d entries", seen)
-		}
+		assert.Equal(t, seen, 1, "entries")
 	})
 }
 
@@ -301,33 +277,21 @@ func TestInvalidRangesAndOptionsAreRefusedWithoutARequest(t *testing.T) {
 		c := b.Container(t)
 		r := newReader(t, c, nil)
 		for _, bounds := range [][2]time.Time{{}, {at(0), time.Time{}}, {time.Time{}, at(0)}, {at(0), time.Date(10000, 1, 1, 0, 0, 0, 1, time.UTC)}} {
-			if err := assert.Failure(t, r.Query(t.Context(), bounds[0], bounds[1], "", nil)); !errors.Is(err, patterns.ErrBadOption) {
-				t.Errorf("%v: %v", bounds, err)
-			}
+			assert.WantError(t, assert.Failure(t, r.Query(t.Context(), bounds[0], bounds[1], "", nil)), patterns.ErrBadOption, bounds)
 		}
 		wantTexts(t, texts(assert.All(t, r.Query(t.Context(), at(9), at(0), "", nil))))
 		for _, o := range []logdata.WriterOptions{{FlushBytes: logdata.MaxBlock + 1}, {FlushRecords: -1}, {BufferBytes: 1},
 			{BlobBytes: -1}, {Name: "a/b"}, {Name: "a\n"}} {
-			if _, err := logdata.NewWriter(c, "web", &o); !errors.Is(err, patterns.ErrBadOption) {
-				t.Errorf("%+v: %v", o, err)
-			}
+			assert.WantError(t, assert.ErrorOf(logdata.NewWriter(c, "web", &o)), patterns.ErrBadOption, o)
 		}
 		for _, o := range []logdata.ReaderOptions{{Parallel: -1}, {Parallel: 1025}, {Slice: 7 * time.Minute}, {Slice: -time.Hour}, {Slice: 1}} {
-			if _, err := logdata.NewReader(c, "web", &o); !errors.Is(err, patterns.ErrBadOption) {
-				t.Errorf("%+v: %v", o, err)
-			}
+			assert.WantError(t, assert.ErrorOf(logdata.NewReader(c, "web", &o)), patterns.ErrBadOption, o)
 		}
 		for _, service := range []string{"", "/web", "web/", "a//b", "a/../b", "a\\b", "a\x00", "\xff", strings.Repeat("a", 500)} {
-			if _, err := logdata.NewReader(c, service, nil); !errors.Is(err, patterns.ErrBadOption) {
-				t.Errorf("%q: %v", service, err)
-			}
+			assert.WantError(t, assert.ErrorOf(logdata.NewReader(c, service, nil)), patterns.ErrBadOption, service)
 		}
-		if _, err := logdata.NewWriter(nil, "web", nil); !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("no container: %v", err)
-		}
-		if _, err := logdata.NewHandler(nil, nil); !errors.Is(err, patterns.ErrNil) {
-			t.Errorf("no writer: %v", err)
-		}
+		assert.WantError(t, assert.ErrorOf(logdata.NewWriter(nil, "web", nil)), patterns.ErrNil, "no container")
+		assert.WantError(t, assert.ErrorOf(logdata.NewHandler(nil, nil)), patterns.ErrNil, "no writer")
 		b.WantOps(t)
 	})
 }

@@ -58,9 +58,7 @@ func TestAWriterMakesNoUnnecessaryRequest(t *testing.T) {
 		b.WantOps(t, "Blob.Put", "Blob.Append")
 		closeWriter(t, w)
 		b.WantOps(t)
-		if err := w.Write(t.Context(), logdata.Record{}); !errors.Is(err, logdata.ErrClosed) {
-			t.Errorf("write after close: %v", err)
-		}
+		assert.WantError(t, w.Write(t.Context(), logdata.Record{}), logdata.ErrClosed, "write after close")
 	})
 }
 
@@ -79,9 +77,7 @@ func TestSyncWritesAreStoredWhenTheyReturn(t *testing.T) {
 			many.Go(func() { write(t, w, at(10+i), number(i)) })
 		}
 		many.Wait()
-		if got := messages(t, c, at(10), at(60)); len(got) != 20 {
-			t.Errorf("%d records", len(got))
-		}
+		assert.Equal(t, len(messages(t, c, at(10), at(60))), 20, "records")
 		closeWriter(t, w)
 	})
 }
@@ -108,9 +104,7 @@ func TestAFaultStoresNoRecordTwiceAndLosesNone(t *testing.T) {
 					}
 					closeWriter(t, w)
 					b.ClearFaults()
-					if got := messages(t, c, at(0), at(7200)); !slices.Equal(got, want) {
-						t.Errorf("%s %d %s: got %q", op, n, name, got)
-					}
+					assert.EqualSlices(t, messages(t, c, at(0), at(7200)), want, op, n, name)
 				}
 			}
 		}
@@ -125,9 +119,7 @@ func TestAFlushWithoutAReplyIsCompletedByTheNextFlush(t *testing.T) {
 		write(t, w, at(0), "a")
 		b.Fault(storagetest.On("Blob.Append").LoseReply(), storagetest.On("Blob.Get").LoseRequest())
 		err := w.Write(t.Context(), logdata.Record{Time: at(1), Message: "b"})
-		if !errors.Is(err, logdata.ErrPending) {
-			t.Errorf("got %v", err)
-		}
+		assert.WantError(t, err, logdata.ErrPending)
 		b.ClearFaults()
 		b.Fault(storagetest.On("Blob.Append").LoseRequest())
 		err = w.Write(t.Context(), logdata.Record{Time: at(2), Message: "c"})
@@ -188,15 +180,11 @@ func TestTheWriterContinuesInANewBlobIfItsBlobWasDeletedOrWrittenTo(t *testing.T
 		write(t, w, at(0), "a")
 		flush(t, w)
 		first := c.NewAppendBlobClient("web/2014/07/31/1200/w-000000.log")
-		if _, err := first.AppendBlock(t.Context(), body("{\"time\":\"2014-07-31T12:00:00Z\",\"msg\":\"stranger\"}\n"), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(first.AppendBlock(t.Context(), body("{\"time\":\"2014-07-31T12:00:00Z\",\"msg\":\"stranger\"}\n"), nil)))
 		write(t, w, at(1), "b")
 		flush(t, w)
 		wantTexts(t, messages(t, c, at(0), at(9)), "a", "stranger", "b")
-		if _, err := c.NewAppendBlobClient("web/2014/07/31/1200/w-000001.log").Delete(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(c.NewAppendBlobClient("web/2014/07/31/1200/w-000001.log").Delete(t.Context(), nil)))
 		write(t, w, at(2), "c")
 		closeWriter(t, w)
 		wantTexts(t, messages(t, c, at(0), at(9)), "a", "stranger", "c")
@@ -216,9 +204,7 @@ func TestARecordThatCannotBeStoredIsRefused(t *testing.T) {
 			if !errors.As(err, &bad) || bad.Field != name {
 				t.Errorf("%s: %v", name, err)
 			}
-			if errors.Is(err, patterns.ErrTooLarge) != (name == "") {
-				t.Errorf("%s: %v", name, err)
-			}
+			assert.Equal(t, errors.Is(err, patterns.ErrTooLarge), (name == ""), name, err)
 		}
 		closeWriter(t, w)
 		b.WantOps(t)
@@ -233,9 +219,7 @@ func TestInvalidUTF8IsFoundByItsReplacement(t *testing.T) {
 			c := b.Container(t)
 			w := newWriter(t, c, logdata.WriterOptions{Format: format})
 			r := logdata.Record{Time: at(0), Type: "a\xff\xfe", Message: "\xffb", Attrs: []byte("{\"k\xff\": \"\xffv\"}")}
-			if err := w.Write(t.Context(), r); err != nil {
-				t.Fatal(err)
-			}
+			assert.NoError(t, w.Write(t.Context(), r))
 			closeWriter(t, w)
 			for _, types := range [][]string{nil, {"a\ufffd"}} {
 				es := assert.All(t, newReader(t, c, &logdata.ReaderOptions{Format: format}).Query(t.Context(), at(0), at(1), "", &logdata.QueryOptions{Types: types}))
@@ -284,16 +268,10 @@ func TestAMissingContainerIsReported(t *testing.T) {
 	run(t, func(t *testing.T, b *harness.Backend) {
 		c := b.Container(t)
 		w := newWriter(t, c, logdata.WriterOptions{})
-		if _, err := c.Delete(t.Context(), nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(c.Delete(t.Context(), nil)))
 		write(t, w, at(0), "a")
-		if err := w.Close(t.Context()); !errors.Is(err, logdata.ErrContainerNotFound) {
-			t.Errorf("close: %v", err)
-		}
+		assert.WantError(t, w.Close(t.Context()), logdata.ErrContainerNotFound, "close")
 		err := assert.Failure(t, newReader(t, c, nil).Query(t.Context(), at(0), at(1), "", nil))
-		if !errors.Is(err, logdata.ErrContainerNotFound) {
-			t.Errorf("read: %v", err)
-		}
+		assert.WantError(t, err, logdata.ErrContainerNotFound, "read")
 	})
 }

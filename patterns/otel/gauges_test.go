@@ -11,6 +11,7 @@ import (
 
 	otelapi "go.opentelemetry.io/otel"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -18,8 +19,7 @@ import (
 func TestTheBacklogTakesTwoRequestsUntilItIsUnregistered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		backlog, err := w.telemetry.ObserveQueue(w.queue)
-		must(t, err)
+		backlog := assert.Must(w.telemetry.ObserveQueue(w.queue))(t)
 		w.acct.ResetLog()
 		w.collect(t)
 		if ops := strings.Join(w.acct.Log().Ops(), " "); ops != "Queue.GetMetadata Queue.Peek" {
@@ -39,8 +39,7 @@ func TestABacklogThatCannotBeReadIsReportedAndOtherMetricsAreKept(t *testing.T) 
 	otelapi.SetErrorHandler(otelapi.ErrorHandlerFunc(func(err error) { reported.Store(&err) }))
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		backlog, err := w.telemetry.ObserveQueue(w.queue)
-		must(t, err)
+		backlog := assert.Must(w.telemetry.ObserveQueue(w.queue))(t)
 		w.acct.Fault(storagetest.On("Queue.GetMetadata").Status(403, "AuthorizationFailure"))
 		got := w.collect(t)
 		if _, counted := got["azpatterns.queue.messages"]; counted || got["db.client.operation.duration"] != 1 {

@@ -24,6 +24,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -64,10 +65,8 @@ func must(t testing.TB, errs ...error) {
 
 // newClient returns a client for the table Employees.
 func newClient(t testing.TB, opts *aztables.ClientOptions) *aztables.Client {
-	key, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-	must(t, err)
-	client, err := aztables.NewServiceClientWithSharedKey(storagetest.TablesURL, key, opts)
-	must(t, err)
+	key := assert.Must(aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)
+	client := assert.Must(aztables.NewServiceClientWithSharedKey(storagetest.TablesURL, key, opts))(t)
 	return client.NewClient("Employees")
 }
 
@@ -86,8 +85,7 @@ func newWorld(t *testing.T) *world {
 	w.attach(&table.ClientOptions)
 	w.table, err = patterns.NewTable[employee](newClient(t, &table), &patterns.TableOptions[employee]{Tracing: w.provider})
 	must(t, err)
-	queueKey, err := azqueue.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-	must(t, err)
+	queueKey := assert.Must(azqueue.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)
 	var queue azqueue.ClientOptions
 	w.attach(&queue.ClientOptions)
 	w.queue, err = azqueue.NewQueueClientWithSharedKeyCredential(w.acct.Queue("work").URL(), queueKey, &queue)
@@ -162,10 +160,8 @@ func TestRequestsAreChildrenOfTheOperationsOfATable(t *testing.T) {
 		w := newWorld(t)
 		ctx := t.Context()
 		ken := &employee{"Sales" + secret, "1" + secret, secret}
-		item, err := w.table.Insert(ctx, ken)
-		must(t, err)
-		_, err = w.table.Update(ctx, item.Key, func(e *employee) error { e.Last += "x"; return nil })
-		must(t, err)
+		item := assert.Must(w.table.Insert(ctx, ken))(t)
+		assert.NoError(t, assert.ErrorOf(w.table.Update(ctx, item.Key, func(e *employee) error { e.Last += "x"; return nil })))
 		wantNames(t, w.tree(t), "table.insert", "  InsertEntity Employees", "table.update", "  GetEntity Employees", "  UpdateEntity Employees")
 
 		for _, err := range w.table.Query(ctx, query.PartitionKey.Eq(item.Key.Partition), nil) {
@@ -174,14 +170,12 @@ func TestRequestsAreChildrenOfTheOperationsOfATable(t *testing.T) {
 		for _, err := range w.table.Scan(ctx, query.Filter{}, "", nil) {
 			must(t, err)
 		}
-		_, err = w.table.Page(ctx, query.PartitionKey.Eq(item.Key.Partition), "", nil)
-		must(t, err)
+		assert.NoError(t, assert.ErrorOf(w.table.Page(ctx, query.PartitionKey.Eq(item.Key.Partition), "", nil)))
 		wantNames(t, w.tree(t), "table.query", "  QueryEntities Employees", "table.scan", "  QueryEntities Employees", "table.page", "  QueryEntities Employees")
 
-		_, err = w.table.Batch().Upsert(ken, patterns.Replace).Commit(ctx)
-		must(t, err)
+		assert.NoError(t, assert.ErrorOf(w.table.Batch().Upsert(ken, patterns.Replace).Commit(ctx)))
 		ops := []patterns.Op[employee]{patterns.UpsertOp(ken, patterns.Replace), patterns.UpsertOp(&employee{ken.Department, "2", secret}, patterns.Replace)}
-		_, err = w.table.Bulk(ctx, slices.Values(ops), nil)
+		_, err := w.table.Bulk(ctx, slices.Values(ops), nil)
 		must(t, err, w.table.Delete(ctx, item.Key, azcore.ETagAny))
 		wantNames(t, w.tree(t), "table.batch", "  BATCH Employees", "table.bulk", "  BATCH Employees", "table.delete", "  DeleteEntity Employees")
 	})
@@ -192,10 +186,8 @@ func TestOperationsOfAStoreAndAWorkerAreSpans(t *testing.T) {
 		w := newWorld(t)
 		ctx, stop := context.WithCancel(t.Context())
 		byLast := secondaryindex.Intra("byLast", func(e *employee) (string, bool) { return e.Last, true }, nil)
-		store, err := patterns.NewStore(w.table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{byLast}})
-		must(t, err)
-		worker, err := eventual.NewWorker(w.queue, &eventual.Options{Tracing: w.provider, Observe: func(eventual.Event) { stop() }})
-		must(t, err)
+		store := assert.Must(patterns.NewStore(w.table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{byLast}}))(t)
+		worker := assert.Must(eventual.NewWorker(w.queue, &eventual.Options{Tracing: w.provider, Observe: func(eventual.Event) { stop() }}))(t)
 		eventual.Handle(worker, "employee.add", func(ctx context.Context, job eventual.Job[employee]) error {
 			_, err := store.Insert(ctx, &job.Message)
 			return err
@@ -210,8 +202,7 @@ func TestOperationsOfAStoreAndAWorkerAreSpans(t *testing.T) {
 			}
 		}
 		wantNames(t, names, "process work", "  store.insert", "    BATCH Employees", "delete work")
-		_, err = store.Get(t.Context(), keys.Key{Partition: "Sales" + secret, Row: "1" + secret})
-		must(t, err)
+		assert.NoError(t, assert.ErrorOf(store.Get(t.Context(), keys.Key{Partition: "Sales" + secret, Row: "1" + secret})))
 		wantNames(t, w.tree(t), "store.get", "  GetEntity Employees")
 	})
 }
@@ -292,18 +283,14 @@ func (w *world) collect(t *testing.T) map[string]float64 {
 func TestMetricsHaveTheNamesOfTheConventions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		_, err := w.telemetry.ObserveQueue(w.queue)
-		must(t, err)
-		_, err = w.telemetry.ObserveHeat(w.meter)
-		must(t, err)
+		assert.NoError(t, assert.ErrorOf(w.telemetry.ObserveQueue(w.queue)))
+		assert.NoError(t, assert.ErrorOf(w.telemetry.ObserveHeat(w.meter)))
 		for i := range 3 {
-			_, err := w.table.Insert(t.Context(), &employee{"Sales" + secret, fmt.Sprint(i, secret), secret})
-			must(t, err)
+			assert.NoError(t, assert.ErrorOf(w.table.Insert(t.Context(), &employee{"Sales" + secret, fmt.Sprint(i, secret), secret})))
 			must(t, eventual.Enqueue(t.Context(), w.queue, "letter", secret, nil))
 		}
 		time.Sleep(time.Minute)
-		worker, err := eventual.NewWorker(w.queue, &eventual.Options{Tracing: w.provider})
-		must(t, err)
+		worker := assert.Must(eventual.NewWorker(w.queue, &eventual.Options{Tracing: w.provider}))(t)
 		eventual.Handle(worker, "letter", func(context.Context, eventual.Job[string]) error { return nil })
 		must(t, eventual.Enqueue(t.Context(), w.queue, "letter", secret, &eventual.EnqueueOptions{Tracing: w.provider}))
 		must(t, worker.Process(t.Context(), `{"azp":1,"id":"op","kind":"letter","body":"`+secret+`"}`, 1))
@@ -330,8 +317,7 @@ func TestMetricsHaveTheNamesOfTheConventions(t *testing.T) {
 				t.Errorf("%s: %d boundaries, in %q", name, boundaries[name], units[name])
 			}
 		}
-		doc, err := os.ReadFile("doc.go")
-		must(t, err)
+		doc := assert.Must(os.ReadFile("doc.go"))(t)
 		for name, unit := range units {
 			if line := regexp.MustCompile(`(?m)^//\t` + regexp.QuoteMeta(name) + ` +(\S+)`).FindSubmatch(doc); line == nil || string(line[1]) != unit {
 				t.Errorf("doc.go does not name %s in %s", name, unit)
@@ -344,10 +330,8 @@ func TestTelemetryAddsNoRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.acct.ResetLog()
-		item, err := w.table.Insert(t.Context(), &employee{"Sales", "1", "Kwok"})
-		must(t, err)
-		_, err = w.table.Get(t.Context(), item.Key)
-		must(t, err)
+		item := assert.Must(w.table.Insert(t.Context(), &employee{"Sales", "1", "Kwok"}))(t)
+		assert.NoError(t, assert.ErrorOf(w.table.Get(t.Context(), item.Key)))
 		if ops := fmt.Sprint(w.acct.Log().Ops()); ops != "[Table.Insert Table.Get]" {
 			t.Error(ops)
 		}
@@ -355,8 +339,7 @@ func TestTelemetryAddsNoRequest(t *testing.T) {
 }
 
 func TestMisuseIsAnError(t *testing.T) {
-	telemetry, err := otel.New(nil)
-	must(t, err)
+	telemetry := assert.Must(otel.New(nil))(t)
 	for _, telemetry := range []*otel.Telemetry{telemetry, {}, nil} {
 		if _, err := telemetry.ObserveQueue(nil); !errors.Is(err, patterns.ErrNil) {
 			t.Error(err)

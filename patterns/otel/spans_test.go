@@ -14,6 +14,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
@@ -24,8 +25,7 @@ import (
 func (w *world) rows(t *testing.T, n int) {
 	t.Helper()
 	for i := range n {
-		_, err := w.table.Insert(t.Context(), &employee{"Sales" + secret, fmt.Sprint(i, secret), secret})
-		must(t, err)
+		assert.NoError(t, assert.ErrorOf(w.table.Insert(t.Context(), &employee{"Sales" + secret, fmt.Sprint(i, secret), secret})))
 	}
 	w.spans.Reset()
 }
@@ -71,8 +71,7 @@ func TestASpanEndsIfAFunctionOfTheCallerPanics(t *testing.T) {
 				_, _ = w.table.Bulk(t.Context(), func(func(patterns.Op[employee]) bool) { panic("of the sequence") }, nil)
 			},
 			func() {
-				item, err := w.table.Insert(t.Context(), &employee{"Sales" + secret, "new" + secret, secret})
-				must(t, err)
+				item := assert.Must(w.table.Insert(t.Context(), &employee{"Sales" + secret, "new" + secret, secret}))(t)
 				_, _ = w.table.Update(t.Context(), item.Key, func(*employee) error { panic("of the change") })
 			},
 		} {
@@ -109,8 +108,7 @@ func TestTheSpanOfATransactionHasItsSize(t *testing.T) {
 		for i := range ops {
 			ops[i] = patterns.UpsertOp(&employee{"Sales" + secret, fmt.Sprintf("%03d%s", i, secret), secret}, patterns.Replace)
 		}
-		_, err := w.table.Bulk(t.Context(), slices.Values(ops), nil)
-		must(t, err)
+		assert.NoError(t, assert.ErrorOf(w.table.Bulk(t.Context(), slices.Values(ops), nil)))
 		var sizes []string
 		for _, s := range w.spans.GetSpans() {
 			if s.Name == "BATCH Employees" {
@@ -139,8 +137,7 @@ func first(t *testing.T, w *world, name string) tracetest.SpanStub {
 // work lets a worker process one delivery of each message that is visible.
 func work(t *testing.T, queue *azqueue.QueueClient, worker *eventual.Worker) {
 	t.Helper()
-	resp, err := queue.DequeueMessages(t.Context(), nil)
-	must(t, err)
+	resp := assert.Must(queue.DequeueMessages(t.Context(), nil))(t)
 	for _, m := range resp.Messages {
 		_ = worker.Process(t.Context(), *m.MessageText, int(*m.DequeueCount))
 	}
@@ -149,8 +146,7 @@ func work(t *testing.T, queue *azqueue.QueueClient, worker *eventual.Worker) {
 func TestAnAttemptIsLinkedToTheSpanThatCreatedItsMessage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		worker, err := eventual.NewWorker(w.queue, &eventual.Options{Tracing: w.provider})
-		must(t, err)
+		worker := assert.Must(eventual.NewWorker(w.queue, &eventual.Options{Tracing: w.provider}))(t)
 		eventual.Handle(worker, "first", func(ctx context.Context, _ eventual.Job[string]) error {
 			return eventual.Enqueue(ctx, w.queue, "second", secret, nil) // in the span of the attempt
 		})
@@ -182,12 +178,9 @@ func TestAnAttemptIsLinkedToTheStoreOperationThatItFinishes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		byLast := secondaryindex.Inter("byLast", w.table.Client(), func(e *employee) (string, bool) { return e.Last, e.ID != "" }, nil)
-		outbox, err := eventual.NewOutbox(w.queue, "", nil)
-		must(t, err)
-		store, err := patterns.NewStore(w.table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{byLast}, Outbox: outbox})
-		must(t, err)
-		worker, err := eventual.NewWorker(w.queue, &eventual.Options{Tracing: w.provider})
-		must(t, err)
+		outbox := assert.Must(eventual.NewOutbox(w.queue, "", nil))(t)
+		store := assert.Must(patterns.NewStore(w.table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{byLast}, Outbox: outbox}))(t)
+		worker := assert.Must(eventual.NewWorker(w.queue, &eventual.Options{Tracing: w.provider}))(t)
 		eventual.HandleOutbox(worker, "", store)
 		w.acct.Fault(storagetest.On("*").Nth(3).Times(storagetest.Forever).LoseRequest()) // the message is on the queue then
 		_, _ = store.Insert(t.Context(), &employee{"Sales" + secret, "1" + secret, "Kwok"})
@@ -206,8 +199,7 @@ func TestAnAttemptIsLinkedToTheStoreOperationThatItFinishes(t *testing.T) {
 func TestAnAttemptThatIsPostponedIsNoError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		worker, err := eventual.NewWorker(w.queue, &eventual.Options{Tracing: w.provider})
-		must(t, err)
+		worker := assert.Must(eventual.NewWorker(w.queue, &eventual.Options{Tracing: w.provider}))(t)
 		results := []error{eventual.Snooze(time.Hour), errors.New(secret), context.DeadlineExceeded}
 		eventual.Handle(worker, eventual.Raw, func(_ context.Context, job eventual.Job[string]) error { return results[job.Attempt-1] })
 		for i, want := range []codes.Code{codes.Unset, codes.Error, codes.Error} {
