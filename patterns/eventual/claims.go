@@ -61,7 +61,7 @@ func (cl *Claims) Sweep(ctx context.Context, opts *patterns.SweepOptions) (patte
 		err = run.OfBlobs()
 	}
 	if err == nil {
-		err = cl.sweep(ctx, run)
+		err = (&claimsSweep{Run: run, container: cl.container}).sweep(ctx)
 	}
 	if err != nil {
 		err = azerr.Errorf("sweep claims: %w", err)
@@ -69,79 +69,106 @@ func (cl *Claims) Sweep(ctx context.Context, opts *patterns.SweepOptions) (patte
 	return run.Report(), err
 }
 
-// The position of a sweep is the name of the last payload that is done, a zero byte, and the
-// continuation token of its page.
-func (cl *Claims) sweep(ctx context.Context, run *sweep.Run) error {
-	url, _, _ := strings.Cut(cl.container.URL(), "?") // without a signature
-	position, err := run.From(url)
+// claimsSweep is a sweep in progress. Its position is the name of the last payload that is done, a
+// zero byte, and the continuation token of its page.
+type claimsSweep struct {
+	*sweep.Run
+	container   *container.Client
+	url         string // of the container, without a signature
+	last, token string
+	clock       calls.Clock
+}
+
+func (s *claimsSweep) sweep(ctx context.Context) error {
+	s.url, _, _ = strings.Cut(s.container.URL(), "?")
+	position, err := s.From(s.url)
 	if err != nil {
 		return err
 	}
-	last, token, _ := strings.Cut(string(position), "\x00")
-	at := func() (over bool) {
-		if last == "" && token == "" {
-			return run.At(url, nil)
-		}
-		return run.At(url, []byte(last+"\x00"+token))
-	}
+	s.last, s.token, _ = strings.Cut(string(position), "\x00")
 	list := &container.ListBlobsFlatOptions{Prefix: to.Ptr(claimPrefix)}
-	if token != "" {
-		list.Marker = &token
+	if s.token != "" {
+		list.Marker = to.Ptr(s.token)
 	}
-	var clock calls.Clock
-	for page, err := range pages.List(ctx, "list blobs", cl.container.NewListBlobsFlatPager(list), nextMarker) {
-		if err != nil {
+	for page, err := range pages.List(ctx, "list blobs", s.container.NewListBlobsFlatPager(list), nextMarker) {
+		over := false
+		if err == nil {
+			over, err = s.page(ctx, &page)
+		}
+		if over || err != nil {
 			return err
 		}
-		clock.ObserveDate(page.Date)
-		if page.Segment == nil {
-			return fmt.Errorf("list blobs: %w", patterns.ErrBadReply)
-		}
-		for _, b := range page.Segment.BlobItems {
-			if b == nil || b.Name == nil || b.Properties == nil || b.Properties.LastModified == nil || b.Properties.ETag == nil {
-				return fmt.Errorf("list blobs: %w", patterns.ErrBadReply)
-			}
-			if !naming.IsGenerated(*b.Name, claimPrefix) || *b.Name <= last {
-				continue // not a payload, or done
-			}
-			etag, err := azerr.ListedETag(string(*b.Properties.ETag))
-			if err != nil {
-				return fmt.Errorf("list blobs: %w", err)
-			}
-			old := clock.Age(*b.Properties.LastModified) >= run.OlderThan
-			if old {
-				if at() {
-					return nil
-				}
-				if old, err = cl.delete(ctx, run, *b.Name, etag); err != nil {
-					return err
-				}
-			}
-			last = *b.Name
-			run.Count(func(r *patterns.SweepReport) {
-				if r.Found++; !old {
-					r.Skipped++
-					return
-				}
-				r.Done++
-				r.Bytes += deref(b.Properties.ContentLength)
-			})
-		}
-		if token = deref(page.NextMarker); token != "" && at() {
+		if s.token = deref(page.NextMarker); s.token != "" && s.at() {
 			return nil
 		}
-		run.Tick()
+		s.Tick()
 	}
-	run.Complete()
+	s.Complete()
 	return nil
 }
 
+// at records the position, and reports whether the sweep must stop there.
+func (s *claimsSweep) at() (over bool) {
+	if s.last == "" && s.token == "" {
+		return s.At(s.url, nil)
+	}
+	return s.At(s.url, []byte(s.last+"\x00"+s.token))
+}
+
+func (s *claimsSweep) page(ctx context.Context, page *container.ListBlobsFlatResponse) (over bool, err error) {
+	s.clock.ObserveDate(page.Date)
+	if page.Segment == nil {
+		return false, errBadList
+	}
+	for _, b := range page.Segment.BlobItems {
+		if b == nil || b.Name == nil || b.Properties == nil || b.Properties.LastModified == nil || b.Properties.ETag == nil {
+			return false, errBadList
+		}
+		if !naming.IsGenerated(*b.Name, claimPrefix) || *b.Name <= s.last {
+			continue // not a payload, or done
+		}
+		if over, err := s.payload(ctx, *b.Name, b.Properties); over || err != nil {
+			return over, err
+		}
+	}
+	return false, nil
+}
+
+var errBadList = azerr.Errorf("list blobs: %w", azerr.ErrBadReply)
+
+// payload deletes a payload that is old, and counts it.
+func (s *claimsSweep) payload(ctx context.Context, name string, p *container.BlobProperties) (over bool, err error) {
+	etag, err := azerr.ListedETag(string(*p.ETag))
+	if err != nil {
+		return false, fmt.Errorf("list blobs: %w", err)
+	}
+	old := s.clock.Age(*p.LastModified) >= s.OlderThan
+	if old {
+		if s.at() {
+			return true, nil
+		}
+		if old, err = s.delete(ctx, name, etag); err != nil {
+			return false, err
+		}
+	}
+	s.last = name
+	s.Count(func(r *patterns.SweepReport) {
+		if r.Found++; !old {
+			r.Skipped++
+			return
+		}
+		r.Done++
+		r.Bytes += deref(p.ContentLength)
+	})
+	return false, nil
+}
+
 // delete deletes a payload, unless it was changed since it was listed.
-func (cl *Claims) delete(ctx context.Context, run *sweep.Run, name, etag string) (deleted bool, err error) {
-	if run.DryRun {
+func (s *claimsSweep) delete(ctx context.Context, name, etag string) (deleted bool, err error) {
+	if s.DryRun {
 		return true, nil
 	}
-	err = deletePayload(ctx, cl.container, name, etag)
+	err = deletePayload(ctx, s.container, name, etag)
 	if errors.Is(err, patterns.ErrConflict) && !errors.Is(err, patterns.ErrOutcomeUnknown) {
 		return false, nil
 	}
