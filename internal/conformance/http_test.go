@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 // service is one of the three storage services.
@@ -64,9 +66,7 @@ func (k talk) send(s step) reply {
 		body = strings.ReplaceAll(body, "\n", "\r\n")
 	}
 	req, err := http.NewRequestWithContext(k.t.Context(), method, k.base+encoded.Replace(path), strings.NewReader(body))
-	if err != nil {
-		k.t.Fatal(err)
-	}
+	assert.NoError(k.t, err)
 	for name, value := range defaults[k.service] {
 		req.Header.Set(name, value)
 	}

@@ -2,7 +2,6 @@ package conformance
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,25 +10,24 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-func (s *session) put(pk, rk string, properties map[string]any) error {
+func (s *session) put(pk, rk string, properties map[string]any) {
 	_, err := s.table.UpsertEntity(s.ctx, entity(pk, rk, properties), &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeReplace})
-	return err
+	assert.NoError(s, err, rk)
 }
 
-func (s *session) get(pk, rk string) (map[string]any, error) {
+func (s *session) get(pk, rk string) (got map[string]any) {
 	res, err := s.table.GetEntity(s.ctx, pk, rk, nil)
-	if err != nil {
-		return nil, err
-	}
-	var got map[string]any
-	return got, json.Unmarshal(res.Value, &got)
+	assert.NoError(s, err, rk)
+	assert.NoError(s, json.Unmarshal(res.Value, &got))
+	return got
 }
 
 // rows reads all pages of a query, and returns the keys as "pk/rk" and the number of pages.
-func (s *session) rows(filter string, top int32) (keys []string, pages int, err error) {
+func (s *session) rows(filter string, top int32) (keys []string, pages int) {
 	o := &aztables.ListEntitiesOptions{Select: to.Ptr("PartitionKey,RowKey")}
 	if filter != "" {
 		o.Filter = &filter
@@ -39,18 +37,14 @@ func (s *session) rows(filter string, top int32) (keys []string, pages int, err 
 	}
 	for pager := s.table.NewListEntitiesPager(o); pager.More(); pages++ {
 		page, err := pager.NextPage(s.ctx)
-		if err != nil {
-			return nil, 0, err
-		}
+		assert.NoError(s, err, filter)
 		for _, b := range page.Entities {
 			var e aztables.Entity
-			if err := json.Unmarshal(b, &e); err != nil {
-				return nil, 0, err
-			}
+			assert.NoError(s, json.Unmarshal(b, &e))
 			keys = append(keys, e.PartitionKey+"/"+e.RowKey)
 		}
 	}
-	return keys, pages, nil
+	return keys, pages
 }
 
 func entity(pk, rk string, properties map[string]any) []byte {
@@ -66,185 +60,118 @@ func entity(pk, rk string, properties map[string]any) []byte {
 }
 
 var tablePrograms = []program{
-	{"EDMEntity keeps every type", func(s *session) error {
+	{"EDMEntity keeps every type", func(s *session) {
 		when := time.Date(2020, 1, 2, 3, 4, 5, 123456700, time.UTC)
-		b, err := json.Marshal(aztables.EDMEntity{Entity: aztables.Entity{PartitionKey: "p", RowKey: "r"}, Properties: map[string]any{
+		b := assert.Must(json.Marshal(aztables.EDMEntity{Entity: aztables.Entity{PartitionKey: "p", RowKey: "r"}, Properties: map[string]any{
 			"S": "x", "I": int32(7), "L": aztables.EDMInt64(9007199254740993), "D": 1.5, "B": true,
 			"T": aztables.EDMDateTime(when), "G": aztables.EDMGUID("c9da6455-213d-42c9-9a79-3e9149a57833"), "X": aztables.EDMBinary{1, 2, 3},
-		}})
-		if err != nil {
-			return err
-		}
-		if _, err := s.table.AddEntity(s.ctx, b, nil); err != nil {
-			return err
-		}
-		res, err := s.table.GetEntity(s.ctx, "p", "r", nil)
-		if err != nil {
-			return err
-		}
+		}}))(s)
+		assert.NoError(s, assert.ErrorOf(s.table.AddEntity(s.ctx, b, nil)))
+		res := assert.Must(s.table.GetEntity(s.ctx, "p", "r", nil))(s)
 		var got aztables.EDMEntity
-		if err := json.Unmarshal(res.Value, &got); err != nil {
-			return err
-		}
-		return errors.Join(
+		assert.NoError(s, json.Unmarshal(res.Value, &got))
+		s.check(
 			same("S", got.Properties["S"], "x"), same("I", got.Properties["I"], int32(7)), same("L", got.Properties["L"], aztables.EDMInt64(9007199254740993)),
 			same("D", got.Properties["D"], 1.5), same("B", got.Properties["B"], true), same("X", got.Properties["X"], aztables.EDMBinary{1, 2, 3}),
 			same("T", time.Time(got.Properties["T"].(aztables.EDMDateTime)), when), same("G", got.Properties["G"], aztables.EDMGUID("c9da6455-213d-42c9-9a79-3e9149a57833")),
 			same("the ETag", got.ETag, string(res.ETag)),
 		)
 	}},
-	{"AddEntity of an existing row", func(s *session) error {
-		if err := s.put("p", "r", nil); err != nil {
-			return err
-		}
+	{"AddEntity of an existing row", func(s *session) {
+		s.put("p", "r", nil)
 		_, err := s.table.AddEntity(s.ctx, entity("p", "r", nil), nil)
-		return refused(err, 409, string(aztables.EntityAlreadyExists))
+		s.check(refused(err, 409, string(aztables.EntityAlreadyExists)))
 	}},
-	{"GetEntity of a missing row", func(s *session) error {
-		_, err := s.get("p", "r")
-		return refused(err, 404, string(aztables.ResourceNotFound))
+	{"GetEntity of a missing row", func(s *session) {
+		_, err := s.table.GetEntity(s.ctx, "p", "r", nil)
+		s.check(refused(err, 404, string(aztables.ResourceNotFound)))
 	}},
-	{"GetEntity from a missing table", func(s *session) error {
+	{"GetEntity from a missing table", func(s *session) {
 		_, err := s.tables.NewClient(s.name+"none").GetEntity(s.ctx, "p", "r", nil)
-		return refused(err, 404, string(aztables.TableNotFound))
+		s.check(refused(err, 404, string(aztables.TableNotFound)))
 	}},
-	{"UpdateEntity with the version that was read", func(s *session) error {
-		added, err := s.table.AddEntity(s.ctx, entity("p", "r", map[string]any{"A": 1}), nil)
-		if err != nil {
-			return err
-		}
+	{"UpdateEntity with the version that was read", func(s *session) {
+		added := assert.Must(s.table.AddEntity(s.ctx, entity("p", "r", map[string]any{"A": 1}), nil))(s)
 		options := &aztables.UpdateEntityOptions{IfMatch: &added.ETag, UpdateMode: aztables.UpdateModeMerge}
-		if _, err := s.table.UpdateEntity(s.ctx, entity("p", "r", map[string]any{"B": 2}), options); err != nil {
-			return err
-		}
-		_, err = s.table.UpdateEntity(s.ctx, entity("p", "r", map[string]any{"B": 3}), options)
-		got, readErr := s.get("p", "r")
-		return errors.Join(refused(err, 412, string(aztables.UpdateConditionNotSatisfied)), readErr, same("A", got["A"], 1.0), same("B", got["B"], 2.0))
+		assert.NoError(s, assert.ErrorOf(s.table.UpdateEntity(s.ctx, entity("p", "r", map[string]any{"B": 2}), options)))
+		_, err := s.table.UpdateEntity(s.ctx, entity("p", "r", map[string]any{"B": 3}), options)
+		got := s.get("p", "r")
+		s.check(refused(err, 412, string(aztables.UpdateConditionNotSatisfied)), same("A", got["A"], 1.0), same("B", got["B"], 2.0))
 	}},
-	{"UpdateEntity of a missing row", func(s *session) error {
+	{"UpdateEntity of a missing row", func(s *session) {
 		_, err := s.table.UpdateEntity(s.ctx, entity("p", "r", nil), nil)
-		return refused(err, 404, string(aztables.ResourceNotFound))
+		s.check(refused(err, 404, string(aztables.ResourceNotFound)))
 	}},
-	{"UpsertEntity replaces or merges", func(s *session) error {
+	{"UpsertEntity replaces or merges", func(s *session) {
 		merge := &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeMerge}
-		if err := s.put("p", "r", map[string]any{"A": 1}); err != nil {
-			return err
-		}
-		if _, err := s.table.UpsertEntity(s.ctx, entity("p", "r", map[string]any{"B": 2}), merge); err != nil {
-			return err
-		}
-		merged, err := s.get("p", "r")
-		if err != nil {
-			return err
-		}
-		if err := s.put("p", "r", map[string]any{"C": 3}); err != nil {
-			return err
-		}
-		replaced, err := s.get("p", "r")
-		return errors.Join(err, same("A", merged["A"], 1.0), same("A after the replace", replaced["A"], nil), same("C", replaced["C"], 3.0))
+		s.put("p", "r", map[string]any{"A": 1})
+		assert.NoError(s, assert.ErrorOf(s.table.UpsertEntity(s.ctx, entity("p", "r", map[string]any{"B": 2}), merge)))
+		merged := s.get("p", "r")
+		s.put("p", "r", map[string]any{"C": 3})
+		replaced := s.get("p", "r")
+		s.check(same("A", merged["A"], 1.0), same("A after the replace", replaced["A"], nil), same("C", replaced["C"], 3.0))
 	}},
-	{"DeleteEntity with an outdated version", func(s *session) error {
-		if err := s.put("p", "r", nil); err != nil {
-			return err
-		}
+	{"DeleteEntity with an outdated version", func(s *session) {
+		s.put("p", "r", nil)
 		_, err := s.table.DeleteEntity(s.ctx, "p", "r", &aztables.DeleteEntityOptions{IfMatch: to.Ptr(azcore.ETag(`W/"datetime'2001-01-01T00%3A00%3A00.0000000Z'"`))})
-		if err := refused(err, 412, string(aztables.UpdateConditionNotSatisfied)); err != nil {
-			return err
-		}
-		_, err = s.table.DeleteEntity(s.ctx, "p", "r", nil)
-		return err
+		assert.NoError(s, refused(err, 412, string(aztables.UpdateConditionNotSatisfied)))
+		assert.NoError(s, assert.ErrorOf(s.table.DeleteEntity(s.ctx, "p", "r", nil)))
 	}},
-	{"keys that need encoding", func(s *session) error {
+	{"keys that need encoding", func(s *session) {
 		for _, key := range []string{"it's", "a b", "100%", "a+b", "a&b=c", "é😀", "(x)", "a;b", "a,b", "@", "$x", "~`^|<>[]{}\"!*:"} {
-			if err := s.put("p", key, map[string]any{"K": key}); err != nil {
-				return fmt.Errorf("%q: %w", key, err)
-			}
-			got, err := s.get("p", key)
-			if err := errors.Join(err, same("RowKey", got["RowKey"], key)); err != nil {
-				return fmt.Errorf("%q: %w", key, err)
-			}
-			keys, _, err := s.rows("RowKey eq '"+strings.ReplaceAll(key, "'", "''")+"'", 0)
-			if err := errors.Join(err, same("found", keys, []string{"p/" + key})); err != nil {
-				return fmt.Errorf("%q: %w", key, err)
-			}
+			s.put("p", key, map[string]any{"K": key})
+			found, _ := s.rows("RowKey eq '"+strings.ReplaceAll(key, "'", "''")+"'", 0)
+			s.check(same("RowKey", s.get("p", key)["RowKey"], key), same("found", found, []string{"p/" + key}))
 		}
-		return nil
 	}},
-	{"a page holds 1,000 rows at most", func(s *session) error {
-		if err := numbered(s, "p", 1001); err != nil {
-			return err
-		}
-		keys, pages, err := s.rows("", 0)
-		return errors.Join(err, same("rows", len(keys), 1001), same("pages", pages, 2), same("the first", keys[0], "p/0000"))
+	{"a page holds 1,000 rows at most", func(s *session) {
+		numbered(s, "p", 1001)
+		keys, pages := s.rows("", 0)
+		s.check(same("rows", len(keys), 1001), same("pages", pages, 2), same("the first", keys[0], "p/0000"))
 	}},
-	{"Top is the size of a page", func(s *session) error {
-		if err := numbered(s, "p", 25); err != nil {
-			return err
-		}
-		keys, pages, err := s.rows("N ge 5", 10)
-		return errors.Join(err, same("rows", len(keys), 20), same("pages", pages, 2))
+	{"Top is the size of a page", func(s *session) {
+		numbered(s, "p", 25)
+		keys, pages := s.rows("N ge 5", 10)
+		s.check(same("rows", len(keys), 20), same("pages", pages, 2))
 	}},
-	{"tables are listed in pages", func(s *session) error {
+	{"tables are listed in pages", func(s *session) {
 		names := []string{s.name + "a", s.name + "b", s.name + "c"}
 		for _, name := range names {
-			if _, err := s.tables.CreateTable(s.ctx, name, nil); err != nil {
-				return err
-			}
+			assert.NoError(s, assert.ErrorOf(s.tables.CreateTable(s.ctx, name, nil)))
 		}
 		var found []string
 		o := &aztables.ListTablesOptions{Filter: to.Ptr(fmt.Sprintf("TableName gt '%s' and TableName le '%sz'", s.name, s.name)), Top: to.Ptr(int32(2))}
 		for pager := s.tables.NewListTablesPager(o); pager.More(); {
-			page, err := pager.NextPage(s.ctx)
-			if err != nil {
-				return err
-			}
+			page := assert.Must(pager.NextPage(s.ctx))(s)
 			for _, table := range page.Tables {
 				found = append(found, *table.Name)
 			}
 		}
 		for _, name := range names {
-			if _, err := s.tables.DeleteTable(s.ctx, name, nil); err != nil {
-				return err
-			}
+			assert.NoError(s, assert.ErrorOf(s.tables.DeleteTable(s.ctx, name, nil)))
 		}
-		return same("tables", found, names)
+		s.check(same("tables", found, names))
 	}},
-	{"access policies of a table", func(s *session) error {
+	{"access policies of a table", func(s *session) {
 		start, end := time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(2099, 1, 1, 0, 0, 0, 0, time.UTC)
 		_, err := s.table.SetAccessPolicy(s.ctx, &aztables.SetAccessPolicyOptions{TableACL: []*aztables.SignedIdentifier{
 			{ID: to.Ptr("one"), AccessPolicy: &aztables.AccessPolicy{Start: &start, Expiry: &end, Permission: to.Ptr("raud")}},
 		}})
-		if err != nil {
-			return err
-		}
-		res, err := s.table.GetAccessPolicy(s.ctx, nil)
-		if err != nil {
-			return err
-		}
-		return errors.Join(same("policies", len(res.SignedIdentifiers), 1), same("id", *res.SignedIdentifiers[0].ID, "one"), same("permission", *res.SignedIdentifiers[0].AccessPolicy.Permission, "raud"))
+		assert.NoError(s, err)
+		res := assert.Must(s.table.GetAccessPolicy(s.ctx, nil))(s)
+		s.check(same("policies", len(res.SignedIdentifiers), 1), same("id", *res.SignedIdentifiers[0].ID, "one"), same("permission", *res.SignedIdentifiers[0].AccessPolicy.Permission, "raud"))
 	}},
-	{"a shared access signature for tables", func(s *session) error {
-		key, err := aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
-		if err != nil {
-			return err
-		}
-		signature, err := aztables.AccountSASSignatureValues{
+	{"a shared access signature for tables", func(s *session) {
+		key := assert.Must(aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(s)
+		signature := assert.Must(aztables.AccountSASSignatureValues{
 			Protocol: aztables.SASProtocolHTTPSandHTTP, ExpiryTime: time.Now().Add(time.Hour), Services: "t",
 			Permissions: "r", ResourceTypes: "o",
-		}.Sign(key)
-		if err != nil {
-			return err
-		}
-		if err := s.put("p", "r", nil); err != nil {
-			return err
-		}
-		service, err := aztables.NewServiceClientWithNoCredential(s.tablesURL+"/?"+signature.Encode(), &aztables.ClientOptions{ClientOptions: s.options})
-		if err != nil {
-			return err
-		}
+		}.Sign(key))(s)
+		s.put("p", "r", nil)
+		service := assert.Must(aztables.NewServiceClientWithNoCredential(s.tablesURL+"/?"+signature.Encode(), &aztables.ClientOptions{ClientOptions: s.options}))(s)
 		reader := service.NewClient(s.name)
 		_, readErr := reader.GetEntity(s.ctx, "p", "r", nil)
 		_, writeErr := reader.AddEntity(s.ctx, entity("p", "new", nil), nil)
-		return errors.Join(readErr, refused(writeErr, 403, "AuthorizationPermissionMismatch"))
+		s.check(readErr, refused(writeErr, 403, "AuthorizationPermissionMismatch"))
 	}},
 }

@@ -35,13 +35,43 @@ type session struct {
 	queue     *azqueue.QueueClient
 	blobs     *azblob.Client
 	container *container.Client
+
+	failed []error // nil errors are none
 }
 
-// program is one case that uses the Go SDKs. run returns an error if a result is not as documented.
+// program is one case that uses the Go SDKs. run reports to the session if a result is not as documented.
 type program struct {
 	name string
-	run  func(s *session) error
+	run  func(s *session)
 }
+
+// ended is the panic that ends a program.
+type ended struct{}
+
+// failure returns what a program reports to its session.
+func (p program) failure(s *session) (err error) {
+	defer func() {
+		if cause := recover(); cause != nil && cause != (ended{}) {
+			panic(cause)
+		}
+		err = errors.Join(s.failed...)
+	}()
+	p.run(s)
+	return nil
+}
+
+// Helper, Errorf and Fatalf make a session an [assert.T].
+func (s *session) Helper() {}
+
+func (s *session) Errorf(format string, args ...any) { s.check(fmt.Errorf(format, args...)) }
+
+func (s *session) Fatalf(format string, args ...any) {
+	s.Errorf(format, args...)
+	panic(ended{})
+}
+
+// check reports the errors that are not nil.
+func (s *session) check(errs ...error) { s.failed = append(s.failed, errs...) }
 
 func TestGoSDKs(t *testing.T) {
 	var programs []program
@@ -61,7 +91,7 @@ func TestGoSDKs(t *testing.T) {
 		}
 		for _, p := range programs {
 			t.Run(p.name, func(t *testing.T) {
-				err := p.run(open(t, connection, options))
+				err := p.failure(open(t, connection, options))
 				d, ok := listed[p.name]
 				switch {
 				case !ok && err != nil:
@@ -91,16 +121,9 @@ func open(t *testing.T, connection string, options azcore.ClientOptions) *sessio
 	_, address, _ := strings.Cut(connection, ";TableEndpoint=")
 	address, _, _ = strings.Cut(address, ";")
 	s.tablesURL = strings.TrimSuffix(address, "/")
-	var err error
-	if s.tables, err = aztables.NewServiceClientFromConnectionString(connection, &aztables.ClientOptions{ClientOptions: options}); err != nil {
-		t.Fatal(err)
-	}
-	if s.queues, err = azqueue.NewServiceClientFromConnectionString(connection, &azqueue.ClientOptions{ClientOptions: options}); err != nil {
-		t.Fatal(err)
-	}
-	if s.blobs, err = azblob.NewClientFromConnectionString(connection, &azblob.ClientOptions{ClientOptions: options}); err != nil {
-		t.Fatal(err)
-	}
+	s.tables = assert.Must(aztables.NewServiceClientFromConnectionString(connection, &aztables.ClientOptions{ClientOptions: options}))(t)
+	s.queues = assert.Must(azqueue.NewServiceClientFromConnectionString(connection, &azqueue.ClientOptions{ClientOptions: options}))(t)
+	s.blobs = assert.Must(azblob.NewClientFromConnectionString(connection, &azblob.ClientOptions{ClientOptions: options}))(t)
 	s.table = s.tables.NewClient(s.name)
 	s.queue = s.queues.NewQueueClient(s.name)
 	s.container = s.blobs.ServiceClient().NewContainerClient(s.name)
@@ -131,6 +154,15 @@ func refused(err error, status int, code string) error {
 	return nil
 }
 
+// refusedWith returns nil if err is an error of the service with this code in its text.
+func refusedWith(err error, code aztables.TableErrorCode) error {
+	var refusal *azcore.ResponseError
+	if !errors.As(err, &refusal) {
+		return fmt.Errorf("%w, want a refusal", orNothing(err))
+	}
+	return same("the code is in the text", strings.Contains(refusal.Error(), string(code)), true)
+}
+
 func orNothing(err error) error {
 	if err == nil {
 		return errors.New("no error")
@@ -147,26 +179,21 @@ func same(what string, got, want any) error {
 }
 
 // numbered inserts n rows into a partition, in transactions.
-func numbered(s *session, pk string, n int) error {
+func numbered(s *session, pk string, n int) {
 	var actions []aztables.TransactionAction
 	for i := range n {
 		actions = append(actions, aztables.TransactionAction{ActionType: aztables.TransactionTypeAdd, Entity: entity(pk, fmt.Sprintf("%04d", i), map[string]any{"N": i})})
 		if len(actions) == 100 || i == n-1 {
-			if _, err := s.table.SubmitTransaction(s.ctx, actions, nil); err != nil {
-				return err
-			}
+			assert.NoError(s, assert.ErrorOf(s.table.SubmitTransaction(s.ctx, actions, nil)))
 			actions = nil
 		}
 	}
-	return nil
 }
 
 var transactionPrograms = []program{
-	{"a transaction of every kind", func(s *session) error {
+	{"a transaction of every kind", func(s *session) {
 		for _, rk := range []string{"1", "2", "3", "4"} {
-			if err := s.put("p", rk, map[string]any{"A": 1}); err != nil {
-				return err
-			}
+			s.put("p", rk, map[string]any{"A": 1})
 		}
 		b := map[string]any{"B": 2}
 		_, err := s.table.SubmitTransaction(s.ctx, []aztables.TransactionAction{
@@ -177,56 +204,42 @@ var transactionPrograms = []program{
 			{ActionType: aztables.TransactionTypeDelete, Entity: entity("p", "4", nil)},
 			{ActionType: aztables.TransactionTypeInsertReplace, Entity: entity("p", "5", b)},
 		}, nil)
-		if err != nil {
-			return err
-		}
-		keys, _, err := s.rows("B eq 2", 0)
-		kept, _, keptErr := s.rows("A eq 1", 0)
-		return errors.Join(err, keptErr, same("changed", keys, []string{"p/0", "p/1", "p/2", "p/3", "p/5"}), same("merged", kept, []string{"p/1", "p/3"}))
+		assert.NoError(s, err)
+		keys, _ := s.rows("B eq 2", 0)
+		kept, _ := s.rows("A eq 1", 0)
+		s.check(same("changed", keys, []string{"p/0", "p/1", "p/2", "p/3", "p/5"}), same("merged", kept, []string{"p/1", "p/3"}))
 	}},
-	{"a transaction of 100", func(s *session) error {
-		if err := numbered(s, "p", 100); err != nil {
-			return err
-		}
-		keys, _, err := s.rows("", 0)
-		return errors.Join(err, same("rows", len(keys), 100))
+	{"a transaction of 100", func(s *session) {
+		numbered(s, "p", 100)
+		keys, _ := s.rows("", 0)
+		s.check(same("rows", len(keys), 100))
 	}},
-	{"a transaction of 101", func(s *session) error {
+	{"a transaction of 101", func(s *session) {
 		var actions []aztables.TransactionAction
 		for i := range 101 {
 			actions = append(actions, aztables.TransactionAction{ActionType: aztables.TransactionTypeAdd, Entity: entity("p", fmt.Sprint(i), nil)})
 		}
 		_, err := s.table.SubmitTransaction(s.ctx, actions, nil)
-		var refusal *azcore.ResponseError
-		if !errors.As(err, &refusal) {
-			return fmt.Errorf("%w, want a refusal", orNothing(err))
-		}
-		return same("the code is in the text", strings.Contains(refusal.Error(), string(aztables.InvalidInput)), true)
+		s.check(refusedWith(err, aztables.InvalidInput))
 	}},
-	{"a transaction that fails changes nothing", func(s *session) error {
-		if err := s.put("p", "there", nil); err != nil {
-			return err
-		}
+	{"a transaction that fails changes nothing", func(s *session) {
+		s.put("p", "there", nil)
 		_, err := s.table.SubmitTransaction(s.ctx, []aztables.TransactionAction{
 			{ActionType: aztables.TransactionTypeAdd, Entity: entity("p", "new", nil)},
 			{ActionType: aztables.TransactionTypeAdd, Entity: entity("p", "there", nil)},
 		}, nil)
-		var refusal *azcore.ResponseError
-		if !errors.As(err, &refusal) {
-			return fmt.Errorf("%w, want a refusal", orNothing(err))
-		}
-		keys, _, err := s.rows("", 0)
-		return errors.Join(err, same("rows", keys, []string{"p/there"}), same("the code is in the text", strings.Contains(refusal.Error(), string(aztables.EntityAlreadyExists)), true))
+		keys, _ := s.rows("", 0)
+		s.check(same("rows", keys, []string{"p/there"}), refusedWith(err, aztables.EntityAlreadyExists))
 	}},
-	{"a transaction of two partitions", func(s *session) error {
+	{"a transaction of two partitions", func(s *session) {
 		_, err := s.table.SubmitTransaction(s.ctx, []aztables.TransactionAction{
 			{ActionType: aztables.TransactionTypeAdd, Entity: entity("p", "1", nil)},
 			{ActionType: aztables.TransactionTypeAdd, Entity: entity("q", "1", nil)},
 		}, nil)
 		if err == nil {
-			return errors.New("it was taken")
+			s.Fatalf("it was taken")
 		}
-		keys, _, err := s.rows("", 0)
-		return errors.Join(err, same("rows", len(keys), 0))
+		keys, _ := s.rows("", 0)
+		s.check(same("rows", len(keys), 0))
 	}},
 }
