@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 // exportedCalls returns the exported functions and methods of the public packages that return an error or a sequence
@@ -69,7 +71,7 @@ func exportedCalls(t *testing.T) map[string]bool {
 			}
 			return nil
 		})
-		must(t, err)
+		assert.NoError(t, err)
 	}
 	for name, structs := range embedded {
 		for _, s := range structs {

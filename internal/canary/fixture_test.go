@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -112,24 +113,19 @@ func (e *env) prepare() {
 	t, ctx := e.t, e.t.Context()
 	people := e.table("people")
 	var err error
-	e.people, err = patterns.NewTable[person](people, nil)
-	must(t, err)
-	e.stamped, err = patterns.NewTable(people, &patterns.TableOptions[person]{StampWrites: true})
-	must(t, err)
+	e.people = assert.Must(patterns.NewTable[person](people, nil))(t)
+	e.stamped = assert.Must(patterns.NewTable(people, &patterns.TableOptions[person]{StampWrites: true}))(t)
 	e.keyed, err = patterns.NewTable(people, &patterns.TableOptions[person]{Key: func(p *person) (keys.Key, error) {
 		return keys.Key{}, fmt.Errorf("no key for %s", p.Name)
 	}})
-	must(t, err)
-	e.item, err = e.people.Insert(ctx, good(bird))
-	must(t, err)
+	assert.NoError(t, err)
+	e.item = assert.Must(e.people.Insert(ctx, good(bird)))(t)
 	foreign := []byte(`{"PartitionKey":"` + bird + `","RowKey":"foreign","Name":"` + bird + `","N":"` + bird + `","At":"` + bird +
 		`","Address":"` + bird + `","Big":"` + bird + `","ID":"` + bird + `","Raw":"` + bird + `","Link":"` + bird + `","Quoting":"` + bird + `"}`)
-	_, err = people.AddEntity(ctx, foreign, nil)
-	must(t, err)
+	assert.NoError(t, assert.ErrorOf(people.AddEntity(ctx, foreign, nil)))
 	for _, field := range []string{"N", "At", "Address", "Big", "ID", "Raw", "Link", "Quoting"} {
 		row := `{"PartitionKey":"` + bird + `","RowKey":"foreign-` + field + `","` + field + `":"` + bird + `"}`
-		_, err = people.AddEntity(ctx, []byte(row), nil)
-		must(t, err)
+		assert.NoError(t, assert.ErrorOf(people.AddEntity(ctx, []byte(row), nil)))
 	}
 	e.main, e.poison, e.bin = e.queue("main"), e.queue("poison"), e.blobs("bin")
 	e.prepareStore()

@@ -114,10 +114,9 @@ func TestNoEventLogSpanOrPoisonReasonContainsAPayload(t *testing.T) {
 				return eventual.Raw, []byte(text), nil
 			},
 			Logger: slog.New(multi{slog.NewTextHandler(&text, level), slog.NewJSONHandler(&object, level)})})
-		must(t, err)
+		assert.NoError(t, err)
 		send := func(message string) {
-			_, err := main.EnqueueMessage(t.Context(), message, nil)
-			must(t, err)
+			assert.NoError(t, assert.ErrorOf(main.EnqueueMessage(t.Context(), message, nil)))
 		}
 		for _, p := range payloads {
 			p.register(w, p.kind)
@@ -125,7 +124,7 @@ func TestNoEventLogSpanOrPoisonReasonContainsAPayload(t *testing.T) {
 		}
 		for kind, fail := range handlers {
 			eventual.Handle(w, "fail-"+kind, func(_ context.Context, j eventual.Job[string]) error { return fail(j.Message) })
-			must(t, eventual.Enqueue(t.Context(), main, "fail-"+kind, bird, nil))
+			assert.NoError(t, eventual.Enqueue(t.Context(), main, "fail-"+kind, bird, nil))
 		}
 		for _, damaged := range []string{bird, bird + "1", bird + "2", bird + "3", `{"azp":1,"id":"` + bird + `"`, `{"azp":1,"at":"` + bird + `"}`, `{"azp":` + digits + `}`,
 			`{"azp":1,"id":"op","kind":"a ` + bird + `","at":"` + day + `","body":1}`, `{"azp":1,"id":"` + repeated(300) + `","kind":"a","at":"` + day + `","body":1}`} {
@@ -135,7 +134,7 @@ func TestNoEventLogSpanOrPoisonReasonContainsAPayload(t *testing.T) {
 		eventual.Every(w, "panics", time.Minute, func(context.Context) error { panic(bird) })
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
-		must(t, w.Run(ctx))
+		assert.NoError(t, w.Run(ctx))
 		close(events)
 		close(spans)
 		poisoned := 0
@@ -153,10 +152,9 @@ func TestNoEventLogSpanOrPoisonReasonContainsAPayload(t *testing.T) {
 		}
 		search(t, "text log", text.String())
 		search(t, "JSON log", object.String())
-		p, err := w.PoisonQueue()
-		must(t, err)
+		p := assert.Must(w.PoisonQueue())(t)
 		for m, err := range p.Take(t.Context()) {
-			must(t, err)
+			assert.NoError(t, err)
 			search(t, "reason of "+m.Kind, m.Reason)
 			if m.Reason == "" {
 				t.Errorf("%s: no reason", m.Kind)
@@ -173,22 +171,19 @@ func TestTheErrorOfAHandlerCanBeFoundAndPrintedInFull(t *testing.T) {
 			e := newEnv(t, false)
 			main := e.queue("main")
 			events := make(chan eventual.Event, 10)
-			w, err := eventual.NewWorker(main, &eventual.Options{Poison: e.queue("poison"), Reason: reason, Tries: 1, Observe: func(event eventual.Event) { events <- event }})
-			must(t, err)
+			w := assert.Must(eventual.NewWorker(main, &eventual.Options{Poison: e.queue("poison"), Reason: reason, Tries: 1, Observe: func(event eventual.Event) { events <- event }}))(t)
 			eventual.Handle(w, "kind", func(_ context.Context, j eventual.Job[string]) error { return &quotingError{j.Message} })
-			must(t, eventual.Enqueue(t.Context(), main, "kind", bird, nil))
+			assert.NoError(t, eventual.Enqueue(t.Context(), main, "kind", bird, nil))
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			must(t, w.Run(ctx))
+			assert.NoError(t, w.Run(ctx))
 			event := <-events
 			var found *quotingError
 			if !errors.As(event.Err, &found) || event.Err.Error() != name || fmt.Sprintf("%+v", event.Err) != bird {
 				t.Errorf("want %s, got %v, in full %+v", name, event.Err, event.Err)
 			}
-			p, err := w.PoisonQueue()
-			must(t, err)
-			ms, err := p.Peek(t.Context(), 1)
-			must(t, err)
+			p := assert.Must(w.PoisonQueue())(t)
+			ms := assert.Must(p.Peek(t.Context(), 1))(t)
 			assert.Equal(assert.Now(t), len(ms), 1, name)
 			assert.Equal(t, ms[0].Reason, name, name)
 		})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -56,23 +57,18 @@ func views(e *env, broken bool) []patterns.View[person] {
 }
 
 func (e *env) newStore(broken bool, queue patterns.OutboxQueue) *patterns.Store[person] {
-	s, err := patterns.NewStore(e.stamped, &patterns.StoreOptions[person]{Views: views(e, broken), Outbox: queue,
-		OnPending: func(_ context.Context, _ keys.Key, err error) { e.take(err) }})
-	must(e.t, err)
-	return s
+	return assert.Must(patterns.NewStore(e.stamped, &patterns.StoreOptions[person]{Views: views(e, broken), Outbox: queue,
+		OnPending: func(_ context.Context, _ keys.Key, err error) { e.take(err) }}))(e.t)
 }
 
 func (e *env) prepareStore() {
 	e.outbox = new(harness.OutboxQueue)
 	e.store = e.newStore(false, e.outbox)
-	_, err := e.store.Insert(e.t.Context(), good("stored"))
-	must(e.t, err)
+	assert.NoError(e.t, assert.ErrorOf(e.store.Insert(e.t.Context(), good("stored"))))
 }
 
 func reader(e *env) *patterns.Reader[person] {
-	r, err := patterns.Project[person](e.people)
-	must(e.t, err)
-	return r
+	return assert.Must(patterns.Project[person](e.people))(e.t)
 }
 
 // items returns items that cannot be written.
@@ -86,49 +82,36 @@ func items(e *env) []patterns.Item[person] {
 type family = compoundkey.Family[person, person]
 
 func families(e *env) *family {
-	f, err := compoundkey.New(e.people.Client(), func(p *person) compoundkey.ID { return compoundkey.ID{Partition: p.PartitionKey, Parent: p.RowKey} },
+	return assert.Must(compoundkey.New(e.people.Client(), func(p *person) compoundkey.ID { return compoundkey.ID{Partition: p.PartitionKey, Parent: p.RowKey} },
 		func(p *person) (compoundkey.ID, string) {
 			return compoundkey.ID{Partition: p.PartitionKey, Parent: p.RowKey}, p.Name
-		}, nil)
-	must(e.t, err)
-	return f
+		}, nil))(e.t)
 }
 
 func seriesOf(e *env) *dataseries.Series[int64] {
-	s, err := dataseries.New[int64](e.people.Client(), dataseries.HoursOfDay(), nil)
-	must(e.t, err)
-	return s
+	return assert.Must(dataseries.New[int64](e.people.Client(), dataseries.HoursOfDay(), nil))(e.t)
 }
 
 func registry(e *env) *entitytype.Registry {
-	r, err := entitytype.NewRegistry(nil)
-	must(e.t, err)
-	must(e.t, entitytype.Register(r, "Person", 1, func(p person) (any, error) { return nil, fmt.Errorf("no upcast of %s", p.Name) }))
+	r := assert.Must(entitytype.NewRegistry(nil))(e.t)
+	assert.NoError(e.t, entitytype.Register(r, "Person", 1, func(p person) (any, error) { return nil, fmt.Errorf("no upcast of %s", p.Name) }))
 	return r
 }
 
 func entities(e *env) *entitytype.Table {
-	t, err := entitytype.New(e.people.Client(), registry(e), nil)
-	must(e.t, err)
-	return t
+	return assert.Must(entitytype.New(e.people.Client(), registry(e), nil))(e.t)
 }
 
 func periods(e *env) *highvolumedelete.Tables[person] {
-	s, err := highvolumedelete.New[person](e.service, "Events", highvolumedelete.Day, nil)
-	must(e.t, err)
-	return s
+	return assert.Must(highvolumedelete.New[person](e.service, "Events", highvolumedelete.Day, nil))(e.t)
 }
 
 func logOf(e *env) *logtail.Log[person] {
-	l, err := logtail.New[person](e.people.Client(), nil)
-	must(e.t, err)
-	return l
+	return assert.Must(logtail.New[person](e.people.Client(), nil))(e.t)
 }
 
 func wide(e *env) *wideentity.Table[person] {
-	t, err := wideentity.New[person](e.people.Client(), nil)
-	must(e.t, err)
-	return t
+	return assert.Must(wideentity.New[person](e.people.Client(), nil))(e.t)
 }
 
 func entity(p *person) entitytype.Entity {
@@ -159,16 +142,10 @@ type brokenReader struct{}
 
 func (brokenReader) Read([]byte) (int, error) { return 0, fmt.Errorf("after %s", bird) }
 
-func documents(e *env) *largeentity.Table[document] {
-	t, err := largeentity.New(e.people.Client(), e.bin, &largeentity.Options[document]{Threshold: largeentity.Always, Outbox: e.outbox})
-	must(e.t, err)
-	return t
-}
+func documents(e *env) *largeentity.Table[document] { return documentsWith(e, e.outbox) }
 
-func brokenOutbox(e *env) *largeentity.Table[document] {
-	t, err := largeentity.New(e.people.Client(), e.bin, &largeentity.Options[document]{Threshold: largeentity.Always, Outbox: quotingQueue{e.outbox}})
-	must(e.t, err)
-	return t
+func documentsWith(e *env, queue patterns.OutboxQueue) *largeentity.Table[document] {
+	return assert.Must(largeentity.New(e.people.Client(), e.bin, &largeentity.Options[document]{Threshold: largeentity.Always, Outbox: queue}))(e.t)
 }
 
 func somePapers() []*document {
@@ -189,9 +166,7 @@ var papers = []keys.Key{{Partition: bird, Row: "paper"}, {Partition: bird, Row: 
 
 // logWriter returns a writer whose container is reached through the network.
 func logWriter(e *env) *logdata.Writer {
-	w, err := logdata.NewWriter(e.bin, "service", nil)
-	must(e.t, err)
-	return w
+	return assert.Must(logdata.NewWriter(e.bin, "service", nil))(e.t)
 }
 
 var records = []logdata.Record{
@@ -218,8 +193,7 @@ func indexOf(e *env) *secondaryindex.Reader[person] {
 func lists(e *env) []*indexentity.Reader[person] {
 	local := indexentity.Intra("list", nameOf, nil)
 	inBlob := indexentity.InterBlob("blob", e.bin, nameOf, nil)
-	store, err := patterns.NewStore(e.stamped, &patterns.StoreOptions[person]{Views: []patterns.View[person]{local, inBlob}, Outbox: e.outbox})
-	must(e.t, err)
+	store := assert.Must(patterns.NewStore(e.stamped, &patterns.StoreOptions[person]{Views: []patterns.View[person]{local, inBlob}, Outbox: e.outbox}))(e.t)
 	_, _ = store.Insert(e.t.Context(), good("listed"))
 	_ = e.outbox.Work(e.t.Context(), store.Handle)
 	return []*indexentity.Reader[person]{local.On(store), inBlob.On(store)}
@@ -232,28 +206,20 @@ type payload struct {
 }
 
 func outbox(e *env) *eventual.Outbox {
-	o, err := eventual.NewOutbox(e.main, "", nil)
-	must(e.t, err)
-	return o
+	return assert.Must(eventual.NewOutbox(e.main, "", nil))(e.t)
 }
 
 // otherOutbox sends messages that no worker takes: their IDs are canaries, which events contain.
 func otherOutbox(e *env) *eventual.Outbox {
-	o, err := eventual.NewOutbox(e.queue("other"), "", nil)
-	must(e.t, err)
-	return o
+	return assert.Must(eventual.NewOutbox(e.queue("other"), "", nil))(e.t)
 }
 
 func claimsOf(e *env) *eventual.Claims {
-	c, err := eventual.NewClaims(e.bin, nil)
-	must(e.t, err)
-	return c
+	return assert.Must(eventual.NewClaims(e.bin, nil))(e.t)
 }
 
 func poisonQueue(e *env) *eventual.PoisonQueue {
-	p, err := eventual.NewPoisonQueue(e.main, e.poison, nil)
-	must(e.t, err)
-	return p
+	return assert.Must(eventual.NewPoisonQueue(e.main, e.poison, nil))(e.t)
 }
 
 // inTwoRegions returns a table whose secondary has no rows and is hostile, and whose primary is
@@ -268,24 +234,17 @@ func inTwoRegions(e *env, down bool) *regions.Table[person] {
 	opts := &aztables.ClientOptions{}
 	opts.Transport, opts.Retry.MaxRetries = send, -1
 	new(regions.Pair).Attach(&opts.ClientOptions)
-	service, err := aztables.NewServiceClientFromConnectionString(storagetest.Start(nil).ConnectionString(), opts)
-	must(e.t, err)
-	rows, err := patterns.NewTable[person](service.NewClient("people"), nil)
-	must(e.t, err)
-	table, err := regions.NewTable(rows, nil)
-	must(e.t, err)
-	return table
+	service := assert.Must(aztables.NewServiceClientFromConnectionString(storagetest.Start(nil).ConnectionString(), opts))(e.t)
+	rows := assert.Must(patterns.NewTable[person](service.NewClient("people"), nil))(e.t)
+	return assert.Must(regions.NewTable(rows, nil))(e.t)
 }
 
 // sharded returns a table and a store in two accounts. With an unhealthy network they have no directory.
 func sharded(e *env) (*shards.Shards, *shards.Table[person], *shards.Store[person]) {
-	s, err := shards.New([]shards.Account{{Name: bird, Tables: e.service}, {Name: bird + "2", Tables: e.service, Table: "sharded2"}}, "sharded", nil)
-	must(e.t, err)
+	s := assert.Must(shards.New([]shards.Account{{Name: bird, Tables: e.service}, {Name: bird + "2", Tables: e.service, Table: "sharded2"}}, "sharded", nil))(e.t)
 	_ = s.Create(e.t.Context())
-	table, err := shards.NewTable[person](s, nil)
-	must(e.t, err)
-	store, err := shards.NewStore(table, nil)
-	must(e.t, err)
+	table := assert.Must(shards.NewTable[person](s, nil))(e.t)
+	store := assert.Must(shards.NewStore(table, nil))(e.t)
 	return s, table, store
 }
 
@@ -295,9 +254,7 @@ type fullWriter struct{}
 func (fullWriter) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
 func birdSnapshot(e *env) *heat.Snapshot {
-	s, err := heat.Load(strings.NewReader(`{"version":1,"taken":"2026-01-01T00:00:00Z","ranges":[{"from":"`+bird+`"}],"rows":[{"key":"`+bird+`"}]}`), nil)
-	must(e.t, err)
-	return s
+	return assert.Must(heat.Load(strings.NewReader(`{"version":1,"taken":"2026-01-01T00:00:00Z","ranges":[{"from":"`+bird+`"}],"rows":[{"key":"`+bird+`"}]}`), nil))(e.t)
 }
 
 type layoutKey struct {
@@ -306,9 +263,7 @@ type layoutKey struct {
 }
 
 func layout(e *env) *keys.Layout[layoutKey] {
-	l, err := keys.NewLayout[layoutKey](nil)
-	must(e.t, err)
-	return l
+	return assert.Must(keys.NewLayout[layoutKey](nil))(e.t)
 }
 
 // receivers are the values whose methods are called. A batch is committed once, so there are several.
@@ -325,7 +280,7 @@ func receivers(e *env) []any {
 		e.people.Batch().Delete(theKey, etag), e.people.Batch().Delete(badKey, etag), e.people.Batch().Insert(good("x")).Insert(&person{PartitionKey: digits, RowKey: bird}),
 		e.stamped.Batch().Insert(good(bird)).Insert(good("y")), patterns.AddTo(e.people.Batch(), e.keyed, patterns.InsertOp(good(bird))),
 		e.store.Batch().Insert(good("batch")).Insert(good("duplicate")), e.store.Batch().Insert(good("a")).Insert(good("b")),
-		families(e), seriesOf(e), entities(e), periods(e), logOf(e), wide(e), documents(e), brokenOutbox(e), otherOutbox(e), new(eventual.Outbox),
+		families(e), seriesOf(e), entities(e), periods(e), logOf(e), wide(e), documents(e), documentsWith(e, quotingQueue{e.outbox}), otherOutbox(e), new(eventual.Outbox),
 		poisonQueue(e), claimsOf(e), new(eventual.Worker), birdSnapshot(e), inTwoRegions(e, false), inTwoRegions(e, true),
 		e.store.Views()[0],
 	}

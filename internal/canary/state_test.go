@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -25,23 +26,20 @@ type call struct {
 // early are calls that need more than arguments. They are made before the calls that change the rows.
 var early = []call{
 	{"patterns.Decode", func(e *env) []any {
-		rows, err := patterns.NewTable(e.people.Client(), &patterns.TableOptions[patterns.Row]{Keyless: true})
-		must(e.t, err)
+		rows := assert.Must(patterns.NewTable(e.people.Client(), &patterns.TableOptions[patterns.Row]{Keyless: true}))(e.t)
 		return each(someKeys, func(k keys.Key) error {
 			row, err := rows.Get(e.t.Context(), k)
 			if err != nil {
 				return err
 			}
-			return failure(patterns.Decode[person](row))
+			return assert.ErrorOf(patterns.Decode[person](row))
 		})
 	}},
 	{"patterns.Discriminate", func(e *env) []any {
-		rows, err := patterns.NewTable[patterns.Row](e.people.Client(), nil)
-		must(e.t, err)
+		rows := assert.Must(patterns.NewTable[patterns.Row](e.people.Client(), nil))(e.t)
 		_, unset := patterns.Discriminate(rows, patterns.Discriminator{Property: bird})
-		r, err := patterns.Discriminate(rows, patterns.Discriminator{Property: bird, Type: func(_, _ []byte, _ bool) any { return new(person) }})
-		must(e.t, err)
-		return append(each(someKeys, func(k keys.Key) error { return failure(r.Get(e.t.Context(), k)) }), unset, failures(r.Query(e.t.Context(), byName, nil)))
+		r := assert.Must(patterns.Discriminate(rows, patterns.Discriminator{Property: bird, Type: func(_, _ []byte, _ bool) any { return new(person) }}))(e.t)
+		return append(each(someKeys, func(k keys.Key) error { return assert.ErrorOf(r.Get(e.t.Context(), k)) }), unset, failures(r.Query(e.t.Context(), byName, nil)))
 	}},
 	{"largeentity.Table.Load", func(e *env) []any {
 		return each(papers, func(k keys.Key) error {
@@ -49,7 +47,7 @@ var early = []call{
 			if err != nil {
 				return err
 			}
-			return failure(documents(e).Load(e.t.Context(), item, "Text"))
+			return assert.ErrorOf(documents(e).Load(e.t.Context(), item, "Text"))
 		})
 	}},
 	{"largeentity.Table.FromRow", func(e *env) []any {
@@ -58,12 +56,12 @@ var early = []call{
 			if err != nil {
 				return err
 			}
-			return failure(documents(e).FromRow(row))
+			return assert.ErrorOf(documents(e).FromRow(row))
 		})
 	}},
 	{"largeentity.Stream.Open", func(e *env) []any {
 		item, err := documents(e).Get(e.t.Context(), papers[1])
-		found := results(err, failure(largeentity.Stream{}.Open(e.t.Context())))
+		found := results(err, assert.ErrorOf(largeentity.Stream{}.Open(e.t.Context())))
 		body, err := item.Value.Video.Open(e.t.Context())
 		if err == nil {
 			_, err = io.ReadAll(body)
@@ -86,8 +84,7 @@ var early = []call{
 	}},
 	{"logdata.Handler.Handle", func(e *env) []any {
 		w := logWriter(e)
-		h, err := logdata.NewHandler(w, nil)
-		must(e.t, err)
+		h := assert.Must(logdata.NewHandler(w, nil))(e.t)
 		first := h.Handle(e.t.Context(), slog.NewRecord(someTime, slog.LevelInfo, bird, 0))
 		closed := w.Close(e.t.Context())
 		return results(first, closed, h.Handle(e.t.Context(), slog.NewRecord(farTime, slog.LevelInfo, bird, 0)))
@@ -95,8 +92,7 @@ var early = []call{
 	{"logdata.Reader.Query", func(e *env) []any {
 		name := "service/2031/07/08/0900/x-000000.log"
 		_, _ = e.bin.NewBlockBlobClient(name).UploadBuffer(e.t.Context(), []byte(bird+" "+bird+"\n"+day+" \""+bird), nil)
-		r, err := logdata.NewReader(e.bin, "service", nil)
-		must(e.t, err)
+		r := assert.Must(logdata.NewReader(e.bin, "service", nil))(e.t)
 		return results(failures(r.Query(e.t.Context(), someTime.Add(-1e13), someTime.Add(1e13), "", nil)), failures(r.Query(e.t.Context(), someTime, farTime, "", nil)),
 			failures(r.Query(e.t.Context(), someTime.Add(-1e13), someTime.Add(1e13), bird, nil)))
 	}},
@@ -105,35 +101,13 @@ var early = []call{
 // late are calls like early that change the rows and messages of the others.
 var late = []call{
 	{"patterns.Table.Drop", func(e *env) []any {
-		gone, err := patterns.NewTable[person](e.service.NewClient(bird), nil)
-		must(e.t, err)
+		gone := assert.Must(patterns.NewTable[person](e.service.NewClient(bird), nil))(e.t)
 		return results(gone.Drop(e.t.Context()))
 	}},
-	{"eventual.PoisonQueue.Replay", func(e *env) []any {
-		_, _ = e.poison.EnqueueMessage(e.t.Context(), bird, nil)
-		found := results(poisonQueue(e).Replay(e.t.Context(), &eventual.PoisonMessage{Payload: []byte(bird)}))
-		for m, err := range poisonQueue(e).Take(e.t.Context()) {
-			if err != nil {
-				return append(found, err)
-			}
-			found = append(found, poisonQueue(e).Replay(e.t.Context(), m))
-		}
-		return found
-	}},
-	{"eventual.PoisonQueue.Discard", func(e *env) []any {
-		_, _ = e.poison.EnqueueMessage(e.t.Context(), bird, nil)
-		found := results(poisonQueue(e).Discard(e.t.Context(), &eventual.PoisonMessage{Payload: []byte(bird)}))
-		for m, err := range poisonQueue(e).Take(e.t.Context()) {
-			if err != nil {
-				return append(found, err)
-			}
-			found = append(found, poisonQueue(e).Discard(e.t.Context(), m))
-		}
-		return found
-	}},
+	{"eventual.PoisonQueue.Replay", withPoisoned((*eventual.PoisonQueue).Replay)},
+	{"eventual.PoisonQueue.Discard", withPoisoned((*eventual.PoisonQueue).Discard)},
 	{"eventual.Worker.Create", func(e *env) []any {
-		w, err := eventual.NewWorker(e.main, nil)
-		must(e.t, err)
+		w := assert.Must(eventual.NewWorker(e.main, nil))(e.t)
 		return results(w.Create(e.t.Context()))
 	}},
 	{"eventual.Worker.Run", func(e *env) []any {
@@ -143,7 +117,7 @@ var late = []call{
 		w, err := eventual.NewWorker(e.main, &eventual.Options{Poison: e.poison, Container: e.bin, Tries: 2,
 			Backoff: func(int) time.Duration { return time.Second }, Observe: func(event eventual.Event) { events <- event },
 			Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-		must(e.t, err)
+		assert.NoError(e.t, err)
 		eventual.Handle(w, "kind", func(_ context.Context, j eventual.Job[payload]) error { return &quotingError{j.Message.Text + bird} })
 		eventual.HandleMove(w, "move", e.people.Client(), e.people.Client())
 		eventual.HandleMoveToBlob(w, "archive", e.people.Client(), e.bin)
@@ -177,12 +151,27 @@ var late = []call{
 		w, err := eventual.NewWorker(e.main, &eventual.Options{Poison: e.poison, Decode: func(string) (string, []byte, error) {
 			return "", nil, &quotingError{bird}
 		}})
-		must(e.t, err)
+		assert.NoError(e.t, err)
 		eventual.Handle(w, "kind", func(_ context.Context, j eventual.Job[payload]) error { return &quotingError{j.Message.Text + bird} })
 		return results(w.Process(e.t.Context(), bird, 1), w.Process(e.t.Context(), bird, 7),
 			w.Process(e.t.Context(), `{"azp":1,"id":"`+bird+`","kind":"kind","body":{"Text":"`+bird+`"}}`, 1),
 			w.Process(e.t.Context(), `{"azp":1,"id":"`+bird+`","kind":"kind","body":"`+bird+`"}`, 1))
 	}},
+}
+
+// withPoisoned calls do with a message that does not exist, and with each poison message.
+func withPoisoned(do func(*eventual.PoisonQueue, context.Context, *eventual.PoisonMessage) error) func(*env) []any {
+	return func(e *env) []any {
+		_, _ = e.poison.EnqueueMessage(e.t.Context(), bird, nil)
+		found := results(do(poisonQueue(e), e.t.Context(), &eventual.PoisonMessage{Payload: []byte(bird)}))
+		for m, err := range poisonQueue(e).Take(e.t.Context()) {
+			if err != nil {
+				return append(found, err)
+			}
+			found = append(found, do(poisonQueue(e), e.t.Context(), m))
+		}
+		return found
+	}
 }
 
 // each calls do with every value that can be refused.

@@ -13,6 +13,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/access"
@@ -128,8 +129,7 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 	add(all, patterns.Receipt{ID: bird, PopReceipt: bird})
 	add(all, e.people, e.stamped, e.keyed)
 	add(all, e.store)
-	untyped, err := patterns.NewTable[patterns.Row](e.people.Client(), nil)
-	must(e.t, err)
+	untyped := assert.Must(patterns.NewTable[patterns.Row](e.people.Client(), nil))(e.t)
 	add(all, untyped)
 	add(all, patterns.Discriminator{Property: bird}, patterns.Discriminator{})
 	add(all, nil, &patterns.StoreOptions[person]{Views: append(views(e, false), views(e, false)...)}, &patterns.StoreOptions[person]{Views: views(e, false)},
@@ -139,8 +139,7 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 	add(all, e.service)
 	add(all, e.main, e.queue("other"))
 	add(all, e.bin)
-	cred, err := aztables.NewSharedKeyCredential("account", "AAAA")
-	must(e.t, err)
+	cred := assert.Must(aztables.NewSharedKeyCredential("account", "AAAA"))(e.t)
 	add(all, cred)
 	add(all, nil, &aztables.ClientOptions{})
 	add(all, access.Scope{Table: "people", Range: access.Partition(badKey.Row), Allow: access.Read, Expiry: someTime}, access.Scope{Policy: repeated(70)},

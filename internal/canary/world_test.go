@@ -120,18 +120,15 @@ func newEnv(t *testing.T, accelerated bool) *env {
 	if accelerated {
 		patterns.Accelerate(&opts.ClientOptions)
 	}
-	service, err := aztables.NewServiceClientFromConnectionString(account.ConnectionString(), opts)
-	must(t, err)
+	service := assert.Must(aztables.NewServiceClientFromConnectionString(account.ConnectionString(), opts))(t)
 	return &env{t: t, world: w, service: service,
 		queue: func(name string) *azqueue.QueueClient {
-			q, err := azqueue.NewQueueClientFromConnectionString(account.ConnectionString(), name, &azqueue.ClientOptions{ClientOptions: base})
-			must(t, err)
+			q := assert.Must(azqueue.NewQueueClientFromConnectionString(account.ConnectionString(), name, &azqueue.ClientOptions{ClientOptions: base}))(t)
 			_, _ = q.Create(t.Context(), nil)
 			return q
 		},
 		blobs: func(name string) *container.Client {
-			c, err := container.NewClientFromConnectionString(account.ConnectionString(), name, &container.ClientOptions{ClientOptions: base})
-			must(t, err)
+			c := assert.Must(container.NewClientFromConnectionString(account.ConnectionString(), name, &container.ClientOptions{ClientOptions: base}))(t)
 			_, _ = c.Create(t.Context(), nil)
 			return c
 		}}
@@ -139,12 +136,6 @@ func newEnv(t *testing.T, accelerated bool) *env {
 
 // table returns a client of a new table.
 func (e *env) table(name string) *aztables.Client {
-	_, err := e.service.CreateTable(e.t.Context(), name, nil)
-	must(e.t, err)
+	assert.NoError(e.t, assert.ErrorOf(e.service.CreateTable(e.t.Context(), name, nil)))
 	return e.service.NewClient(name)
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	assert.NoError(t, err)
 }
