@@ -41,20 +41,25 @@ func Figures() []Figure {
 	}
 }
 
+// filled returns an account with a table of this many rows.
+func filled(ctx context.Context, opts *storagetest.Options, rows int) (*storagetest.Account, *patterns.Table[Employee], error) {
+	account := storagetest.Start(opts)
+	t, err := table(account.TablesWith(accelerated()).NewClient(tableName))
+	if err == nil {
+		err = t.Create(ctx)
+	}
+	if err == nil {
+		_, err = t.Bulk(ctx, inserts(rows), nil)
+	}
+	return account, t, err
+}
+
 func projectedBytes(ctx context.Context) (float64, error) {
-	account := storagetest.Start(nil)
-	t, err := patterns.NewTable[Employee](account.TablesWith(accelerated()).NewClient(tableName), nil)
+	account, t, err := filled(ctx, nil, pageRows)
 	if err != nil {
 		return 0, err
 	}
-	if err := t.Create(ctx); err != nil {
-		return 0, err
-	}
-	if _, err := t.Bulk(ctx, inserts(pageRows), nil); err != nil {
-		return 0, err
-	}
 	account.ResetLog()
-	n := 0
 	type narrow struct {
 		FirstName    string
 		Age          int32
@@ -64,14 +69,8 @@ func projectedBytes(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, err := range r.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
-		if err != nil {
-			return 0, err
-		}
-		n++
-	}
-	if n != pageRows {
-		return 0, fmt.Errorf("%d rows, want %d", n, pageRows)
+	if err := wantAll(r.Query(ctx, query.PartitionKey.Eq("Sales"), nil), pageRows); err != nil {
+		return 0, err
 	}
 	var bytes int64
 	for _, r := range account.Log() {
@@ -128,27 +127,13 @@ func connections(ctx context.Context) (float64, error) {
 func rowMemory(ctx context.Context) (float64, error) {
 	const rows = 20_000
 	before := heap()
-	account := storagetest.Start(&storagetest.Options{LogLimit: 10})
-	t, err := table(account.TablesWith(accelerated()).NewClient(tableName))
+	account, t, err := filled(ctx, &storagetest.Options{LogLimit: 10}, rows)
 	if err == nil {
-		err = t.Create(ctx)
-	}
-	if err == nil {
-		_, err = t.Bulk(ctx, inserts(rows), nil)
-	}
-	if err != nil {
-		return 0, err
-	}
-	n := 0
-	for _, err := range t.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
-		if err != nil {
-			return 0, err
-		}
-		n++
+		err = wantAll(t.Query(ctx, query.PartitionKey.Eq("Sales"), nil), rows)
 	}
 	held := heap() - before
 	runtime.KeepAlive(account)
-	return held / rows, wantCount(n, rows, nil)
+	return held / rows, err
 }
 
 // heap returns the bytes in use, without what pools keep.

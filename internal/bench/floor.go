@@ -3,11 +3,16 @@ package bench
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"runtime"
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // Row is an operation in the table of goals. It compares the cost of the client when an
@@ -113,7 +118,7 @@ func (row Row) job() Job {
 		return &service{close: func() {}, requests: func() int { n := requests; requests = 0; return n }}, nil
 	}}
 	for _, w := range row.ways() {
-		job.Ways = append(job.Ways, Way{w.name, func(*service) (func(context.Context) error, error) {
+		job.Ways = append(job.Ways, Way{w.name, func(*service) (Run, error) {
 			ctx := context.Background()
 			c, err := newClients(ctx, row, w.accelerated)
 			if err != nil {
@@ -201,3 +206,46 @@ func (row Row) ways() []rowWay {
 }
 
 const handWay = "by hand"
+
+// with returns a way of a [Row]: it opens something with the clients, and does the operation with it.
+func with[X any](open func(*Clients) (X, error), do func(context.Context, X) error) func(*Clients) (Run, error) {
+	return func(c *Clients) (Run, error) {
+		x, err := open(c)
+		return func(ctx context.Context) error { return do(ctx, x) }, err
+	}
+}
+
+// onTable is a way by hand, with the client of the table that exists.
+func onTable(do func(context.Context, *aztables.Client) error) func(*Clients) (Run, error) {
+	return with(func(c *Clients) (*aztables.Client, error) { return c.Table(), nil }, do)
+}
+
+// employees opens the table that exists.
+func employees(c *Clients) (*patterns.Table[Employee], error) { return table(c.Table()) }
+
+// leaves is the Check of a row that leaves this many rows in the table.
+func leaves(rows int) func(context.Context, *Clients) error {
+	return func(ctx context.Context, c *Clients) error {
+		n, err := handRange[aztables.Entity](ctx, c.Table(), "PartitionKey ge ''")
+		return wantCount(n, rows, err)
+	}
+}
+
+// wantAll reads a sequence, and returns an error unless it has this many values.
+func wantAll[V any](seq iter.Seq2[V, error], want int) error {
+	n := 0
+	for _, err := range seq {
+		if err != nil {
+			return err
+		}
+		n++
+	}
+	return wantCount(n, want, nil)
+}
+
+func wantCount(n, want int, err error) error {
+	if err == nil && n != want {
+		err = fmt.Errorf("%d, want %d", n, want)
+	}
+	return err
+}

@@ -35,66 +35,53 @@ type handEntry struct {
 
 // logRows are the operations of a log tail.
 func logRows() []Row {
-	entries := make([]Entry, batchRows)
+	entries, n := make([]Entry, batchRows), 0
 	for i := range entries {
 		entries[i] = Entry{"taxi", 10.5, time.Date(2026, 1, 1, 9, 0, i, 0, time.UTC)}
 	}
 	return []Row{logAppend(), logTail(), {
 		Name: "log AppendAll", Unit: "entry", Per: batchRows, Goal: Goal{Ratio: 17, Allocs: 6},
-		Hand: func(c *Clients) (Run, error) {
-			table, n := c.Table(), 0
-			return func(ctx context.Context) error {
-				var actions []aztables.TransactionAction
-				for _, e := range entries {
-					n++
-					rk := fmt.Sprintf("%019d_%012x", 3155378975999999999-e.Filed.UnixNano()/100, n)
-					var err error
-					actions, err = adds(actions, handEntry{aztables.Entity{PartitionKey: "000123", RowKey: rk}, e.What, e.Amount, aztables.EDMDateTime(e.Filed), "Edm.DateTime"})
-					if err != nil {
-						return err
-					}
-				}
-				_, err := table.SubmitTransaction(ctx, actions, nil)
-				return err
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			l, err := logtail.New[Entry](c.Table(), nil)
-			return func(ctx context.Context) error {
-				_, err := l.AppendAll(ctx, "000123", entries)
-				return err
-			}, err
-		},
-		Check: func(ctx context.Context, c *Clients) error { return hasRows(ctx, c.Table(), batchRows) },
+		Hand: onTable(func(ctx context.Context, table *aztables.Client) error {
+			var t handTransaction
+			for _, e := range entries {
+				n++
+				rk := fmt.Sprintf("%019d_%012x", 3155378975999999999-e.Filed.UnixNano()/100, n)
+				t.insert(handEntry{aztables.Entity{PartitionKey: "000123", RowKey: rk}, e.What, e.Amount, aztables.EDMDateTime(e.Filed), "Edm.DateTime"})
+			}
+			return t.submit(ctx, table)
+		}),
+		Ours: with(openLog(nil), func(ctx context.Context, l *logtail.Log[Entry]) error {
+			_, err := l.AppendAll(ctx, "000123", entries)
+			return err
+		}),
+		Check: leaves(batchRows),
 	}}
 }
 
+func openLog(opts *logtail.Options[Entry]) func(*Clients) (*logtail.Log[Entry], error) {
+	return func(c *Clients) (*logtail.Log[Entry], error) { return logtail.New(c.Table(), opts) }
+}
+
 func logAppend() Row {
-	filed := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC)
+	filed, n := time.Date(2026, 1, 1, 9, 0, 0, 0, time.UTC), int64(0)
 	return Row{
 		Name: "log append", Unit: "entry", Goal: Goal{Ratio: 2.4, Allocs: 72},
-		Hand: func(c *Clients) (Run, error) {
-			table, n := c.Table(), int64(0)
-			return func(ctx context.Context) error {
-				n++
-				ticks := 621355968000000000 + filed.Unix()*1e7 + int64(filed.Nanosecond())/100
-				rk := fmt.Sprintf("%019d_%012x", 3155378975999999999-ticks, 1<<48-1-n)
-				raw, err := json.Marshal(handEntry{aztables.Entity{PartitionKey: "000123", RowKey: rk}, "taxi", 10.5, aztables.EDMDateTime(filed), "Edm.DateTime"})
-				if err != nil {
-					return err
-				}
-				_, err = table.AddEntity(ctx, raw, nil)
+		Hand: onTable(func(ctx context.Context, table *aztables.Client) error {
+			n++
+			ticks := 621355968000000000 + filed.Unix()*1e7 + int64(filed.Nanosecond())/100
+			rk := fmt.Sprintf("%019d_%012x", 3155378975999999999-ticks, 1<<48-1-n)
+			raw, err := json.Marshal(handEntry{aztables.Entity{PartitionKey: "000123", RowKey: rk}, "taxi", 10.5, aztables.EDMDateTime(filed), "Edm.DateTime"})
+			if err != nil {
 				return err
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			l, err := logtail.New(c.Table(), &logtail.Options[Entry]{Time: func(e *Entry) time.Time { return e.Filed }})
-			return func(ctx context.Context) error {
-				_, err := l.Append(ctx, "000123", &Entry{"taxi", 10.5, filed})
-				return err
-			}, err
-		},
-		Check: func(ctx context.Context, c *Clients) error { return hasRows(ctx, c.Table(), 1) },
+			}
+			_, err = table.AddEntity(ctx, raw, nil)
+			return err
+		}),
+		Ours: with(openLog(&logtail.Options[Entry]{Time: func(e *Entry) time.Time { return e.Filed }}), func(ctx context.Context, l *logtail.Log[Entry]) error {
+			_, err := l.Append(ctx, "000123", &Entry{"taxi", 10.5, filed})
+			return err
+		}),
+		Check: leaves(1),
 	}
 }
 
@@ -122,41 +109,28 @@ func logTail() Row {
 			}
 			return err
 		},
-		Hand: func(c *Clients) (Run, error) {
-			table := c.Table()
-			return func(ctx context.Context) error {
-				newest := make([][]handEntry, buckets)
-				g, ctx := errgroup.WithContext(ctx)
-				for i, partition := range spread.Partitions(stream) {
-					g.Go(func() error {
-						pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: to.Ptr("PartitionKey eq '" + partition + "'"), Top: to.Ptr(int32(tail))})
-						page, err := pager.NextPage(ctx)
-						for _, raw := range page.Entities {
-							var e handEntry
-							err = errors.Join(err, json.Unmarshal(raw, &e))
-							newest[i] = append(newest[i], e)
-						}
-						return err
-					})
-				}
-				err := g.Wait()
-				all := slices.Concat(newest...)
-				slices.SortFunc(all, func(a, b handEntry) int { return cmp.Compare(a.RowKey, b.RowKey) })
-				return wantCount(min(len(all), tail), tail, err)
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			l, err := logtail.New[Entry](c.Table(), &logtail.Options[Entry]{Buckets: buckets})
-			return func(ctx context.Context) error {
-				n := 0
-				for _, err := range l.Tail(ctx, stream, tail) {
-					if err != nil {
-						return err
+		Hand: onTable(func(ctx context.Context, table *aztables.Client) error {
+			newest := make([][]handEntry, buckets)
+			g, ctx := errgroup.WithContext(ctx)
+			for i, partition := range spread.Partitions(stream) {
+				g.Go(func() error {
+					pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: to.Ptr("PartitionKey eq '" + partition + "'"), Top: to.Ptr(int32(tail))})
+					page, err := pager.NextPage(ctx)
+					for _, raw := range page.Entities {
+						var e handEntry
+						err = errors.Join(err, json.Unmarshal(raw, &e))
+						newest[i] = append(newest[i], e)
 					}
-					n++
-				}
-				return wantCount(n, tail, nil)
-			}, err
-		},
+					return err
+				})
+			}
+			err := g.Wait()
+			all := slices.Concat(newest...)
+			slices.SortFunc(all, func(a, b handEntry) int { return cmp.Compare(a.RowKey, b.RowKey) })
+			return wantCount(min(len(all), tail), tail, err)
+		}),
+		Ours: with(openLog(&logtail.Options[Entry]{Buckets: buckets}), func(ctx context.Context, l *logtail.Log[Entry]) error {
+			return wantAll(l.Tail(ctx, stream, tail), tail)
+		}),
 	}
 }

@@ -41,6 +41,12 @@ func newLogWriter(c *container.Client) (*logdata.Writer, error) {
 	return logdata.NewWriter(c, logService, &logdata.WriterOptions{FlushBytes: logdata.MaxBlock, FlushAge: -1})
 }
 
+func openLogs(c *Clients) (*container.Client, error) { return c.Container(logs), nil }
+
+func newLogReader(c *Clients) (*logdata.Reader, error) {
+	return logdata.NewReader(c.Container(logs), logService, nil)
+}
+
 func writeRecords(ctx context.Context, c *container.Client) error {
 	w, err := newLogWriter(c)
 	for i := range records {
@@ -81,10 +87,7 @@ func logDataRows() []Row {
 				return err
 			}, nil
 		},
-		Ours: func(c *Clients) (Run, error) {
-			blobs := c.Container(logs)
-			return func(ctx context.Context) error { return writeRecords(ctx, blobs) }, nil
-		},
+		Ours: with(openLogs, writeRecords),
 	}, {
 		Name: "logdata read", Unit: "record", Per: records, Goal: Goal{Ratio: 1.2, Allocs: 2.2},
 		Setup: func(ctx context.Context, c *Clients) error {
@@ -104,19 +107,9 @@ func logDataRows() []Row {
 			name := *page.Segment.BlobItems[0].Name
 			return func(ctx context.Context) error { return readRecordsByHand(ctx, blobs.NewBlobClient(name)) }, nil
 		},
-		Ours: func(c *Clients) (Run, error) {
-			r, err := logdata.NewReader(c.Container(logs), logService, nil)
-			return func(ctx context.Context) error {
-				n := 0
-				for _, err := range r.Query(ctx, logged, logged.Add(time.Hour), "", nil) {
-					if err != nil {
-						return err
-					}
-					n++
-				}
-				return wantCount(n, records, nil)
-			}, err
-		},
+		Ours: with(newLogReader, func(ctx context.Context, r *logdata.Reader) error {
+			return wantAll(r.Query(ctx, logged, logged.Add(time.Hour), "", nil), records)
+		}),
 	}, {
 		// By hand there is no blob: the lines are discarded.
 		Name: "slog handler", Unit: "record", Per: records, Goal: Goal{Ratio: 0.65, Allocs: 1.2}, Setup: create,
@@ -126,21 +119,18 @@ func logDataRows() []Row {
 				return nil
 			}, nil
 		},
-		Ours: func(c *Clients) (Run, error) {
-			blobs := c.Container(logs)
-			return func(ctx context.Context) error {
-				w, err := newLogWriter(blobs)
-				if err != nil {
-					return err
-				}
-				h, err := logdata.NewHandler(w, nil)
-				if err != nil {
-					return err
-				}
-				logRecords(ctx, h)
-				return w.Close(ctx)
-			}, nil
-		},
+		Ours: with(openLogs, func(ctx context.Context, blobs *container.Client) error {
+			w, err := newLogWriter(blobs)
+			if err != nil {
+				return err
+			}
+			h, err := logdata.NewHandler(w, nil)
+			if err != nil {
+				return err
+			}
+			logRecords(ctx, h)
+			return w.Close(ctx)
+		}),
 	}}
 }
 

@@ -17,14 +17,6 @@ import (
 // rowRows are the operations on single rows, pages and transactions of a table.
 func rowRows() []Row {
 	first := keys.Key{Partition: "Sales", Row: "00000001"}
-	one := func(ctx context.Context, c *Clients) error {
-		t, err := table(c.Table())
-		if err == nil {
-			e := employee(1)
-			_, err = t.Insert(ctx, &e)
-		}
-		return err
-	}
 	older := func(e *Employee) error { e.Age++; return nil }
 	return []Row{
 		pointRead(),
@@ -48,12 +40,8 @@ func rowRows() []Row {
 			}),
 		writeRow("Table.Update", Goal{Ratio: 2.7, Allocs: 135, Requests: 2}, one,
 			func(ctx context.Context, c *aztables.Client, _ []byte) error {
-				resp, err := c.GetEntity(ctx, first.Partition, first.Row, nil)
+				e, etag, err := handGetVersion[HandEmployee](ctx, c, first.Partition, first.Row)
 				if err != nil {
-					return err
-				}
-				var e HandEmployee
-				if err := json.Unmarshal(resp.Value, &e); err != nil {
 					return err
 				}
 				e.Age++
@@ -61,7 +49,7 @@ func rowRows() []Row {
 				if err != nil {
 					return err
 				}
-				_, err = c.UpdateEntity(ctx, changed, &aztables.UpdateEntityOptions{IfMatch: &resp.ETag, UpdateMode: aztables.UpdateModeReplace})
+				_, err = c.UpdateEntity(ctx, changed, &aztables.UpdateEntityOptions{IfMatch: &etag, UpdateMode: aztables.UpdateModeReplace})
 				return err
 			},
 			func(ctx context.Context, t *patterns.Table[Employee], _ *Employee) error {
@@ -87,52 +75,50 @@ func writeRow(name string, goal Goal, setup func(context.Context, *Clients) erro
 	hand func(context.Context, *aztables.Client, []byte) error, ours func(context.Context, *patterns.Table[Employee], *Employee) error) Row {
 	return Row{
 		Name: name, Unit: "operation", Goal: goal, Setup: setup,
-		Hand: func(c *Clients) (Run, error) {
-			client := c.Table()
-			return func(ctx context.Context) error {
-				e, err := json.Marshal(handEmployee(1))
-				if err != nil {
-					return err
-				}
-				return hand(ctx, client, e)
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			t, err := table(c.Table())
-			return func(ctx context.Context) error {
-				e := employee(1)
-				return ours(ctx, t, &e)
-			}, err
-		},
+		Hand: onTable(func(ctx context.Context, client *aztables.Client) error {
+			e, err := json.Marshal(handEmployee(1))
+			if err != nil {
+				return err
+			}
+			return hand(ctx, client, e)
+		}),
+		Ours: with(employees, func(ctx context.Context, t *patterns.Table[Employee]) error {
+			e := employee(1)
+			return ours(ctx, t, &e)
+		}),
 	}
 }
 
+// one stores the first row.
+func one(ctx context.Context, c *Clients) error {
+	t, err := employees(c)
+	if err == nil {
+		e := employee(1)
+		_, err = t.Insert(ctx, &e)
+	}
+	return err
+}
+
 func batchRow() Row {
+	hand, ours := rowsOf(handEmployee), rowsOf(employee)
 	return Row{
 		Name: "batch of 100", Unit: "operation", Per: batchRows, Goal: Goal{Ratio: 30, Allocs: 1, Requests: 0.01},
-		Hand: func(c *Clients) (Run, error) {
-			client, rows := c.Table(), rowsOf(handEmployee)
-			return func(ctx context.Context) error { return handBatch(ctx, client, rows) }, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			t, err := table(c.Table())
-			rows := rowsOf(employee)
-			return func(ctx context.Context) error {
-				b := t.Batch()
-				for i := range rows {
-					b.Insert(&rows[i])
-				}
-				_, err := b.Commit(ctx)
-				return err
-			}, err
-		},
+		Hand: onTable(func(ctx context.Context, client *aztables.Client) error { return handBatch(ctx, client, hand) }),
+		Ours: with(employees, func(ctx context.Context, t *patterns.Table[Employee]) error {
+			b := t.Batch()
+			for i := range ours {
+				b.Insert(&ours[i])
+			}
+			_, err := b.Commit(ctx)
+			return err
+		}),
 	}
 }
 
 // stored stores rows of the partition Sales.
 func stored(rows int) func(context.Context, *Clients) error {
 	return func(ctx context.Context, c *Clients) error {
-		t, err := table(c.Table())
+		t, err := employees(c)
 		if err == nil {
 			_, err = t.Bulk(ctx, inserts(rows), nil)
 		}
@@ -151,33 +137,15 @@ func inserts(rows int) func(func(patterns.Op[Employee]) bool) {
 }
 
 func pageRow() Row {
-	counted := func(n int, err error) error {
-		if err == nil && n != pageRows {
-			err = fmt.Errorf("%d rows", n)
-		}
-		return err
-	}
 	return Row{
 		Name: "page read", Unit: "row", Per: pageRows, Goal: Goal{Ratio: 32, Allocs: 1.2}, Setup: stored(pageRows),
-		Hand: func(c *Clients) (Run, error) {
-			client := c.Table()
-			return func(ctx context.Context) error {
-				return counted(handRange[HandEmployee](ctx, client, "PartitionKey eq 'Sales'"))
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			t, err := table(c.Table())
-			return func(ctx context.Context) error {
-				n := 0
-				for _, err := range t.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
-					if err != nil {
-						return err
-					}
-					n++
-				}
-				return counted(n, nil)
-			}, err
-		},
+		Hand: onTable(func(ctx context.Context, client *aztables.Client) error {
+			n, err := handRange[HandEmployee](ctx, client, "PartitionKey eq 'Sales'")
+			return wantCount(n, pageRows, err)
+		}),
+		Ours: with(employees, func(ctx context.Context, t *patterns.Table[Employee]) error {
+			return wantAll(t.Query(ctx, query.PartitionKey.Eq("Sales"), nil), pageRows)
+		}),
 	}
 }
 
@@ -189,39 +157,16 @@ func inRow() Row {
 	for i := range rowKeys {
 		rowKeys[i] = employee(2 * i).RowKey
 	}
+	people := func(c *Clients) (*patterns.Table[Person], error) { return patterns.NewTable[Person](c.Table(), nil) }
 	return Row{
 		Name: "In(500)", Unit: "key", Per: inKeys, Goal: Goal{Ratio: 2.1, Allocs: 82, Requests: 1}, Setup: stored(2 * inKeys),
-		Hand: func(c *Clients) (Run, error) {
-			client := c.Table()
-			return func(ctx context.Context) error {
-				rows := make([]Person, inKeys)
-				g, ctx := errgroup.WithContext(ctx)
-				g.SetLimit(pointWidth)
-				for i, key := range rowKeys {
-					g.Go(func() (err error) {
-						rows[i], err = handGet[Person](ctx, client, "Sales", key.(string))
-						return err
-					})
-				}
-				return g.Wait()
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			t, err := patterns.NewTable[Person](c.Table(), nil)
-			return func(ctx context.Context) error {
-				n := 0
-				for _, err := range t.Query(ctx, query.And(query.PartitionKey.Eq("Sales"), query.RowKey.In(rowKeys...)), nil) {
-					if err != nil {
-						return err
-					}
-					n++
-				}
-				if n != inKeys {
-					return fmt.Errorf("%d rows", n)
-				}
-				return nil
-			}, err
-		},
+		Hand: onTable(func(ctx context.Context, client *aztables.Client) error {
+			_, err := handKeys[Person](ctx, client, rowKeys)
+			return err
+		}),
+		Ours: with(people, func(ctx context.Context, t *patterns.Table[Person]) error {
+			return wantAll(t.Query(ctx, query.And(query.PartitionKey.Eq("Sales"), query.RowKey.In(rowKeys...)), nil), inKeys)
+		}),
 	}
 }
 
@@ -231,25 +176,19 @@ const bulkOps = 1000
 func bulkRow() Row {
 	return Row{
 		Name: "bulk", Unit: "row", Per: bulkOps, Goal: Goal{Ratio: 18, Allocs: 14},
-		Hand: func(c *Clients) (Run, error) {
-			client := c.Table()
-			return func(ctx context.Context) error {
-				return inChunks(ctx, bulkOps, func(ctx context.Context, from, to int) error {
-					rows := make([]HandEmployee, 0, to-from)
-					for i := from; i < to; i++ {
-						rows = append(rows, handEmployee(i))
-					}
-					return handBatch(ctx, client, rows)
-				})
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			t, err := table(c.Table())
-			return func(ctx context.Context) error {
-				_, err := t.Bulk(ctx, inserts(bulkOps), nil)
-				return err
-			}, err
-		},
+		Hand: onTable(func(ctx context.Context, client *aztables.Client) error {
+			return inChunks(ctx, bulkOps, func(ctx context.Context, from, to int) error {
+				rows := make([]HandEmployee, 0, to-from)
+				for i := from; i < to; i++ {
+					rows = append(rows, handEmployee(i))
+				}
+				return handBatch(ctx, client, rows)
+			})
+		}),
+		Ours: with(employees, func(ctx context.Context, t *patterns.Table[Employee]) error {
+			_, err := t.Bulk(ctx, inserts(bulkOps), nil)
+			return err
+		}),
 	}
 }
 
@@ -264,50 +203,37 @@ func inChunks(ctx context.Context, n int, do func(ctx context.Context, from, to 
 }
 
 func deleteWhereRow() Row {
+	filter, names := "PartitionKey eq 'Sales'", "PartitionKey,RowKey"
 	return Row{
 		Name: "delete where", Unit: "row", Per: bulkOps, Goal: Goal{Ratio: 16, Allocs: 3.2}, Setup: stored(bulkOps),
-		Hand: func(c *Clients) (Run, error) {
-			client := c.Table()
-			filter, names := "PartitionKey eq 'Sales'", "PartitionKey,RowKey"
-			return func(ctx context.Context) error {
-				var rows []aztables.TransactionAction
-				pager := client.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &filter, Select: &names})
-				for pager.More() {
-					page, err := pager.NextPage(ctx)
-					if err != nil {
+		Hand: onTable(func(ctx context.Context, client *aztables.Client) error {
+			var t handTransaction
+			pager := client.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &filter, Select: &names})
+			for pager.More() {
+				page, err := pager.NextPage(ctx)
+				if err != nil {
+					return err
+				}
+				for _, raw := range page.Entities {
+					var e struct {
+						aztables.Entity
+						ETag azcore.ETag `json:"odata.etag"`
+					}
+					if err := json.Unmarshal(raw, &e); err != nil {
 						return err
 					}
-					for _, raw := range page.Entities {
-						var e struct {
-							aztables.Entity
-							ETag azcore.ETag `json:"odata.etag"`
-						}
-						if err := json.Unmarshal(raw, &e); err != nil {
-							return err
-						}
-						keysOnly, err := json.Marshal(e.Entity)
-						if err != nil {
-							return err
-						}
-						rows = append(rows, aztables.TransactionAction{ActionType: aztables.TransactionTypeDelete, Entity: keysOnly, IfMatch: &e.ETag})
-					}
+					t.add(aztables.TransactionTypeDelete, e.Entity, &e.ETag)
 				}
-				return inChunks(ctx, len(rows), func(ctx context.Context, from, to int) error {
-					_, err := client.SubmitTransaction(ctx, rows[from:to], nil)
-					return err
-				})
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			t, err := table(c.Table())
-			return func(ctx context.Context) error {
-				p, err := t.DeleteWhere(ctx, query.PartitionKey.Eq("Sales"), nil)
-				if err == nil && p.Deleted != bulkOps {
-					err = fmt.Errorf("%d rows deleted", p.Deleted)
-				}
-				return err
-			}, err
-		},
+			}
+			return inChunks(ctx, len(t.actions), func(ctx context.Context, from, to int) error {
+				chunk := handTransaction{t.actions[from:to], t.err}
+				return chunk.submit(ctx, client)
+			})
+		}),
+		Ours: with(employees, func(ctx context.Context, t *patterns.Table[Employee]) error {
+			p, err := t.DeleteWhere(ctx, query.PartitionKey.Eq("Sales"), nil)
+			return wantCount(p.Deleted, bulkOps, err)
+		}),
 	}
 }
 
@@ -319,28 +245,14 @@ func pointRead() Row {
 		return err
 	}
 	return Row{
-		Name: "point read", Unit: "read", Goal: Goal{Ratio: 5, Allocs: 66},
-		Setup: func(ctx context.Context, c *Clients) error {
-			t, err := table(c.Table())
-			if err == nil {
-				e := employee(1)
-				_, err = t.Insert(ctx, &e)
-			}
-			return err
-		},
-		Hand: func(c *Clients) (Run, error) {
-			table := c.Table()
-			return func(ctx context.Context) error {
-				e, err := handGet[HandEmployee](ctx, table, "Sales", "00000001")
-				return check(e.LastName, e.Office, err)
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			t, err := table(c.Table())
-			return func(ctx context.Context) error {
-				e, err := t.Get(ctx, keys.Key{Partition: "Sales", Row: "00000001"})
-				return check(e.Value.LastName, e.Value.Office, err)
-			}, err
-		},
+		Name: "point read", Unit: "read", Goal: Goal{Ratio: 5, Allocs: 66}, Setup: one,
+		Hand: onTable(func(ctx context.Context, client *aztables.Client) error {
+			e, err := handGet[HandEmployee](ctx, client, "Sales", "00000001")
+			return check(e.LastName, e.Office, err)
+		}),
+		Ours: with(employees, func(ctx context.Context, t *patterns.Table[Employee]) error {
+			e, err := t.Get(ctx, keys.Key{Partition: "Sales", Row: "00000001"})
+			return check(e.Value.LastName, e.Value.Office, err)
+		}),
 	}
 }

@@ -33,59 +33,43 @@ func seriesRows() []Row {
 		}
 		return err
 	}
-	read := func(ctx context.Context, table *aztables.Client) (e aztables.EDMEntity, resp aztables.GetEntityResponse, err error) {
-		if resp, err = table.GetEntity(ctx, "Contoso", "000123_", nil); err == nil {
-			err = json.Unmarshal(resp.Value, &e)
-		}
-		return e, resp, err
-	}
 	return []Row{{
 		Name: "series add", Unit: "operation", Goal: Goal{Ratio: 3.5, Allocs: 190, Requests: 2}, Setup: setup,
-		Hand: func(c *Clients) (Run, error) {
-			table := c.Table()
-			return func(ctx context.Context) error {
-				e, resp, err := read(ctx, table)
-				if err != nil {
-					return err
-				}
-				value, _ := e.Properties["Value003"].(aztables.EDMInt64)
-				next := aztables.EDMEntity{
-					Entity:     aztables.Entity{PartitionKey: e.PartitionKey, RowKey: e.RowKey},
-					Properties: map[string]any{"Value003": value + 1, "Turn003": e.Properties["Turn003"]},
-				}
-				raw, err := json.Marshal(next)
-				if err == nil {
-					_, err = table.UpdateEntity(ctx, raw, &aztables.UpdateEntityOptions{IfMatch: &resp.ETag, UpdateMode: aztables.UpdateModeMerge})
-				}
+		Hand: onTable(func(ctx context.Context, table *aztables.Client) error {
+			e, etag, err := handGetVersion[aztables.EDMEntity](ctx, table, "Contoso", "000123_")
+			if err != nil {
 				return err
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			s, err := series(c)
-			return func(ctx context.Context) error { return s.Add(ctx, id, start.Add(3*time.Hour), 1) }, err
-		},
+			}
+			value, _ := e.Properties["Value003"].(aztables.EDMInt64)
+			next := aztables.EDMEntity{
+				Entity:     aztables.Entity{PartitionKey: e.PartitionKey, RowKey: e.RowKey},
+				Properties: map[string]any{"Value003": value + 1, "Turn003": e.Properties["Turn003"]},
+			}
+			raw, err := json.Marshal(next)
+			if err == nil {
+				_, err = table.UpdateEntity(ctx, raw, &aztables.UpdateEntityOptions{IfMatch: &etag, UpdateMode: aztables.UpdateModeMerge})
+			}
+			return err
+		}),
+		Ours: with(series, func(ctx context.Context, s *dataseries.Series[int64]) error {
+			return s.Add(ctx, id, start.Add(3*time.Hour), 1)
+		}),
 	}, {
 		Name: "series read, 24 values", Unit: "operation", Goal: Goal{Ratio: 5, Allocs: 102, Requests: 1}, Setup: setup,
-		Hand: func(c *Clients) (Run, error) {
-			table := c.Table()
-			return func(ctx context.Context) error {
-				e, _, err := read(ctx, table)
-				n := 0
-				for i := range hours {
-					if _, ok := e.Properties[fmt.Sprintf("Value%03d", i)].(aztables.EDMInt64); ok {
-						n++
-					}
+		Hand: onTable(func(ctx context.Context, table *aztables.Client) error {
+			e, err := handGet[aztables.EDMEntity](ctx, table, "Contoso", "000123_")
+			n := 0
+			for i := range hours {
+				if _, ok := e.Properties[fmt.Sprintf("Value%03d", i)].(aztables.EDMInt64); ok {
+					n++
 				}
-				return wantCount(n, hours, err)
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			s, err := series(c)
-			return func(ctx context.Context) error {
-				points, err := s.Get(ctx, id, start.Add(time.Hour))
-				return wantCount(len(points), hours, err)
-			}, err
-		},
+			}
+			return wantCount(n, hours, err)
+		}),
+		Ours: with(series, func(ctx context.Context, s *dataseries.Series[int64]) error {
+			points, err := s.Get(ctx, id, start.Add(time.Hour))
+			return wantCount(len(points), hours, err)
+		}),
 	}}
 }
 
@@ -109,17 +93,12 @@ func wideRows() []Row {
 	}
 	const part = "2026_03" // one of 16
 	write := func(ctx context.Context, table *aztables.Client, conditional int, etag azcore.ETag, row any) error {
-		var actions []aztables.TransactionAction
+		var t handTransaction
 		for _, r := range []any{map[string]string{"PartitionKey": key.Partition, "RowKey": "2026_00"}, row} {
-			raw, err := json.Marshal(r)
-			if err != nil {
-				return err
-			}
-			actions = append(actions, aztables.TransactionAction{ActionType: aztables.TransactionTypeUpdateMerge, Entity: raw})
+			t.add(aztables.TransactionTypeUpdateMerge, r, nil)
 		}
-		actions[conditional].IfMatch = &etag
-		_, err := table.SubmitTransaction(ctx, actions, nil)
-		return err
+		t.actions[conditional].IfMatch = &etag
+		return t.submit(ctx, table)
 	}
 	return []Row{{
 		Name: "wide Merge, 1 of 1,000", Unit: "operation", Goal: Goal{Ratio: 4.5, Allocs: 125, Requests: 1}, Setup: setup,
@@ -149,26 +128,16 @@ func wideRows() []Row {
 	}, {
 		// By hand the row of the property is read, to change it under its ETag.
 		Name: "wide Merge of any version, 1 of 1,000", Unit: "operation", Goal: Goal{Ratio: 8, Allocs: 215, Requests: 2}, Setup: setup,
-		Hand: func(c *Clients) (Run, error) {
-			table := c.Table()
-			return func(ctx context.Context) error {
-				resp, err := table.GetEntity(ctx, key.Partition, part, nil)
-				if err != nil {
-					return err
-				}
-				var e aztables.EDMEntity
-				if err := json.Unmarshal(resp.Value, &e); err != nil {
-					return err
-				}
-				return write(ctx, table, 1, resp.ETag, map[string]any{"PartitionKey": e.PartitionKey, "RowKey": e.RowKey, "Day0000": 12.5})
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			table, err := open(c)
-			return func(ctx context.Context) error {
-				_, err := table.Merge(ctx, wideentity.Item[map[string]any]{Key: key, ETag: azcore.ETagAny, Value: map[string]any{"Day0000": 12.5}}, "Day0000")
+		Hand: onTable(func(ctx context.Context, table *aztables.Client) error {
+			e, etag, err := handGetVersion[aztables.EDMEntity](ctx, table, key.Partition, part)
+			if err != nil {
 				return err
-			}, err
-		},
+			}
+			return write(ctx, table, 1, etag, map[string]any{"PartitionKey": e.PartitionKey, "RowKey": e.RowKey, "Day0000": 12.5})
+		}),
+		Ours: with(open, func(ctx context.Context, table *wideentity.Table[map[string]any]) error {
+			_, err := table.Merge(ctx, wideentity.Item[map[string]any]{Key: key, ETag: azcore.ETagAny, Value: map[string]any{"Day0000": 12.5}}, "Day0000")
+			return err
+		}),
 	}}
 }

@@ -45,10 +45,7 @@ func storeRows() []Row {
 			func(ctx context.Context, c *Clients) error { return seed(ctx, c, listed) }, 3*listed, mary,
 			func(ctx context.Context, d directory) error {
 				n, err := d.list(ctx, mary.PartitionKey, "mary")
-				if err == nil && n != listed {
-					err = fmt.Errorf("%d rows", n)
-				}
-				return err
+				return wantCount(n, listed, err)
 			})),
 		listAdd(),
 		listMembers(),
@@ -75,16 +72,10 @@ func seed(ctx context.Context, c *Clients, people int) error {
 func directoryRow(name string, goal Goal, setup func(context.Context, *Clients) error, rows int, want *Person, do func(context.Context, directory) error) Row {
 	return Row{
 		Name: name, Unit: "operation", Goal: goal, Setup: setup,
-		Hand: func(c *Clients) (Run, error) {
-			d := byHand{c.Table()}
-			return func(ctx context.Context) error { return do(ctx, d) }, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			d, err := newWithStore(c.Table())
-			return func(ctx context.Context) error { return do(ctx, d) }, err
-		},
+		Hand: with(func(c *Clients) (directory, error) { return byHand{c.Table()}, nil }, do),
+		Ours: with(func(c *Clients) (directory, error) { return newWithStore(c.Table()) }, do),
 		Check: func(ctx context.Context, c *Clients) error {
-			if err := hasRows(ctx, c.Table(), rows); err != nil || want == nil {
+			if err := leaves(rows)(ctx, c); err != nil || want == nil {
 				return err
 			}
 			for _, rk := range []string{want.RowKey, "email_" + want.EmailAddress} {
@@ -104,15 +95,6 @@ func directoryRow(name string, goal Goal, setup func(context.Context, *Clients) 
 func perUnit(unit string, per int, r Row) Row {
 	r.Unit, r.Per = unit, per
 	return r
-}
-
-// hasRows returns an error unless the table contains that many rows.
-func hasRows(ctx context.Context, table *aztables.Client, want int) error {
-	n, err := handRange[aztables.Entity](ctx, table, "PartitionKey ge ''")
-	if err == nil && n != want {
-		err = fmt.Errorf("%d rows, want %d", n, want)
-	}
-	return err
 }
 
 // Worker is an entity of a department. The row "Department" of the partition contains the
@@ -169,13 +151,10 @@ func workerStore(c *Clients, view patterns.View[Worker]) (*patterns.Store[Worker
 }
 
 func insertWorker(open func(*Clients) (*patterns.Store[Worker], error), w *Worker) func(*Clients) (Run, error) {
-	return func(c *Clients) (Run, error) {
-		s, err := open(c)
-		return func(ctx context.Context) error {
-			_, err := s.Insert(ctx, w)
-			return err
-		}, err
-	}
+	return with(open, func(ctx context.Context, s *patterns.Store[Worker]) error {
+		_, err := s.Insert(ctx, w)
+		return err
+	})
 }
 
 type handList struct {
@@ -193,32 +172,25 @@ func listAdd() Row {
 	return Row{
 		Name: "list add", Unit: "operation", Goal: Goal{Ratio: 2.5, Allocs: 220, Requests: 2},
 		Setup: seedWorkers(10, withLists),
-		Hand: func(c *Clients) (Run, error) {
-			table := c.Table()
-			return func(ctx context.Context) error {
-				resp, err := table.GetEntity(ctx, "Sales", "lastname_Jones", nil)
-				if err != nil {
-					return err
-				}
-				var list handList
-				if err := json.Unmarshal(resp.Value, &list); err != nil {
-					return err
-				}
-				ids, err := list.members()
-				if err != nil {
-					return err
-				}
-				if at, ok := slices.BinarySearch(ids, added.ID); !ok {
-					ids = slices.Insert(ids, at, added.ID)
-				}
-				text, err := json.Marshal(ids)
-				if err != nil {
-					return err
-				}
-				list.Members = string(text)
-				return insertAndMerge(ctx, table, added, list, resp.ETag)
-			}, nil
-		},
+		Hand: onTable(func(ctx context.Context, table *aztables.Client) error {
+			list, etag, err := handGetVersion[handList](ctx, table, "Sales", "lastname_Jones")
+			if err != nil {
+				return err
+			}
+			ids, err := list.members()
+			if err != nil {
+				return err
+			}
+			if at, ok := slices.BinarySearch(ids, added.ID); !ok {
+				ids = slices.Insert(ids, at, added.ID)
+			}
+			text, err := json.Marshal(ids)
+			if err != nil {
+				return err
+			}
+			list.Members = string(text)
+			return insertAndMerge(ctx, table, added, list, etag)
+		}),
 		Ours: insertWorker(withLists, added),
 		Check: func(ctx context.Context, c *Clients) error {
 			list, err := handGet[handList](ctx, c.Table(), "Sales", "lastname_Jones")
@@ -228,7 +200,7 @@ func listAdd() Row {
 			if ids, err := list.members(); err != nil || len(ids) != 11 || ids[10] != added.ID {
 				return fmt.Errorf("the list is %v, error %w", ids, err)
 			}
-			return hasRows(ctx, c.Table(), 12)
+			return leaves(12)(ctx, c)
 		},
 	}
 }
@@ -236,60 +208,42 @@ func listAdd() Row {
 // insertAndMerge inserts the worker and merges properties into another row of the
 // partition, in one transaction.
 func insertAndMerge(ctx context.Context, table *aztables.Client, w *Worker, into any, etag azcore.ETag) error {
-	entity, err := json.Marshal(w.byHand())
-	if err != nil {
-		return err
-	}
-	merged, err := json.Marshal(into)
-	if err != nil {
-		return err
-	}
-	_, err = table.SubmitTransaction(ctx, []aztables.TransactionAction{
-		{ActionType: aztables.TransactionTypeAdd, Entity: entity},
-		{ActionType: aztables.TransactionTypeUpdateMerge, Entity: merged, IfMatch: &etag},
-	}, nil)
-	return err
+	t := handTransaction{actions: make([]aztables.TransactionAction, 0, 2)}
+	t.insert(w.byHand())
+	t.add(aztables.TransactionTypeUpdateMerge, into, &etag)
+	return t.submit(ctx, table)
 }
 
 func listMembers() Row {
-	check := func(n int, err error) error {
-		if err == nil && n != members {
-			err = fmt.Errorf("%d members", n)
+	openIndex := func(c *Clients) (*indexentity.Reader[Worker], error) {
+		s, err := withLists(c)
+		if err != nil {
+			return nil, err
 		}
-		return err
+		return lastNames.On(s), nil
 	}
 	return Row{
 		Name: "list members, of 100", Unit: "operation", Goal: Goal{Ratio: 2.4, Allocs: 80, Requests: 1},
 		Setup: seedWorkers(members, withLists),
-		Hand: func(c *Clients) (Run, error) {
-			table := c.Table()
-			return func(ctx context.Context) error {
-				list, err := handGet[handList](ctx, table, "Sales", "lastname_Jones")
-				if err != nil {
-					return err
-				}
-				ids, err := list.members()
-				if err != nil {
-					return err
-				}
-				found := make([]keys.Key, len(ids))
-				for i, id := range ids {
-					found[i] = keys.Key{Partition: "Sales", Row: id}
-				}
-				return check(len(found), nil)
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			s, err := withLists(c)
+		Hand: onTable(func(ctx context.Context, table *aztables.Client) error {
+			list, err := handGet[handList](ctx, table, "Sales", "lastname_Jones")
 			if err != nil {
-				return nil, err
+				return err
 			}
-			index := lastNames.On(s)
-			return func(ctx context.Context) error {
-				found, err := index.Get(ctx, "Sales", "Jones")
-				return check(len(found), err)
-			}, err
-		},
+			ids, err := list.members()
+			if err != nil {
+				return err
+			}
+			found := make([]keys.Key, len(ids))
+			for i, id := range ids {
+				found[i] = keys.Key{Partition: "Sales", Row: id}
+			}
+			return wantCount(len(found), members, nil)
+		}),
+		Ours: with(openIndex, func(ctx context.Context, index *indexentity.Reader[Worker]) error {
+			found, err := index.Get(ctx, "Sales", "Jones")
+			return wantCount(len(found), members, err)
+		}),
 	}
 }
 
@@ -305,22 +259,15 @@ func counted() Row {
 	return Row{
 		Name: "denormalized count", Unit: "operation", Goal: Goal{Ratio: 4, Allocs: 185, Requests: 2},
 		Setup: seedWorkers(3, withCount),
-		Hand: func(c *Clients) (Run, error) {
-			table := c.Table()
-			return func(ctx context.Context) error {
-				resp, err := table.GetEntity(ctx, "Sales", "Department", nil)
-				if err != nil {
-					return err
-				}
-				var d handDepartment
-				if err := json.Unmarshal(resp.Value, &d); err != nil {
-					return err
-				}
-				d.EmployeeCount++
-				d.EmployeeCountType = "Edm.Int64"
-				return insertAndMerge(ctx, table, added, d, resp.ETag)
-			}, nil
-		},
+		Hand: onTable(func(ctx context.Context, table *aztables.Client) error {
+			d, etag, err := handGetVersion[handDepartment](ctx, table, "Sales", "Department")
+			if err != nil {
+				return err
+			}
+			d.EmployeeCount++
+			d.EmployeeCountType = "Edm.Int64"
+			return insertAndMerge(ctx, table, added, d, etag)
+		}),
 		Ours: insertWorker(withCount, added),
 		Check: func(ctx context.Context, c *Clients) error {
 			d, err := handGet[handDepartment](ctx, c.Table(), "Sales", "Department")

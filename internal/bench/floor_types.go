@@ -63,23 +63,13 @@ func memberByHand(row, entityType string, i int) handChild {
 		aztables.EDMDateTime(m.Joined), "Edm.DateTime", entityType}
 }
 
-// adds appends the insert of a row to a transaction.
-func adds(actions []aztables.TransactionAction, row any) ([]aztables.TransactionAction, error) {
-	raw, err := json.Marshal(row)
-	return append(actions, aztables.TransactionAction{ActionType: aztables.TransactionTypeAdd, Entity: raw}), err
-}
-
 func insertFamilyByHand(ctx context.Context, table *aztables.Client) error {
-	actions, err := adds(nil, departmentByHand("Sales_", ""))
+	var t handTransaction
+	t.insert(departmentByHand("Sales_", ""))
 	for i := range familySize {
-		if err == nil {
-			actions, err = adds(actions, memberByHand(fmt.Sprintf("Sales_%05d", i), "", i))
-		}
+		t.insert(memberByHand(fmt.Sprintf("Sales_%05d", i), "", i))
 	}
-	if err == nil {
-		_, err = table.SubmitTransaction(ctx, actions, nil)
-	}
-	return err
+	return t.submit(ctx, table)
 }
 
 func family(c *Clients) (*compoundkey.Family[Department, Member], error) {
@@ -91,46 +81,34 @@ func family(c *Clients) (*compoundkey.Family[Department, Member], error) {
 }
 
 func familyRows() []Row {
+	children := make([]*Member, familySize)
+	for i := range children {
+		children[i] = to.Ptr(member(i))
+	}
 	return []Row{{
 		Name: "family insert, 1 + 10", Unit: "operation", Goal: Goal{Ratio: 13, Allocs: 125, Requests: 1},
-		Hand: func(c *Clients) (Run, error) {
-			table := c.Table()
-			return func(ctx context.Context) error { return insertFamilyByHand(ctx, table) }, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			f, err := family(c)
-			children := make([]*Member, familySize)
-			for i := range children {
-				children[i] = to.Ptr(member(i))
-			}
-			return func(ctx context.Context) error {
-				_, err := f.Insert(ctx, to.Ptr(department()), children...)
-				return err
-			}, err
-		},
-		Check: func(ctx context.Context, c *Clients) error { return hasRows(ctx, c.Table(), 1+familySize) },
+		Hand: onTable(insertFamilyByHand),
+		Ours: with(family, func(ctx context.Context, f *compoundkey.Family[Department, Member]) error {
+			_, err := f.Insert(ctx, to.Ptr(department()), children...)
+			return err
+		}),
+		Check: leaves(1 + familySize),
 	}, {
 		Name: "family read, 1 + 10", Unit: "operation", Goal: Goal{Ratio: 5, Allocs: 130, Requests: 1},
 		Setup: func(ctx context.Context, c *Clients) error { return insertFamilyByHand(ctx, c.Table()) },
-		Hand: func(c *Clients) (Run, error) {
-			table := c.Table()
-			return func(ctx context.Context) error {
-				n, err := readTypes(ctx, table, "PartitionKey eq 'Contoso' and RowKey ge 'Sales_' and RowKey lt 'Sales`'",
-					func(raw []byte) (bool, error) {
-						var key struct{ RowKey string }
-						err := json.Unmarshal(raw, &key)
-						return key.RowKey == "Sales_", err
-					})
-				return wantCount(n, 1+familySize, err)
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			f, err := family(c)
-			return func(ctx context.Context) error {
-				m, err := f.Get(ctx, compoundkey.ID{Partition: "Contoso", Parent: "Sales"})
-				return wantCount(len(m.Children), familySize, err)
-			}, err
-		},
+		Hand: onTable(func(ctx context.Context, table *aztables.Client) error {
+			n, err := readTypes(ctx, table, "PartitionKey eq 'Contoso' and RowKey ge 'Sales_' and RowKey lt 'Sales`'",
+				func(raw []byte) (bool, error) {
+					var key struct{ RowKey string }
+					err := json.Unmarshal(raw, &key)
+					return key.RowKey == "Sales_", err
+				})
+			return wantCount(n, 1+familySize, err)
+		}),
+		Ours: with(family, func(ctx context.Context, f *compoundkey.Family[Department, Member]) error {
+			m, err := f.Get(ctx, compoundkey.ID{Partition: "Contoso", Parent: "Sales"})
+			return wantCount(len(m.Children), familySize, err)
+		}),
 	}}
 }
 
@@ -160,13 +138,6 @@ func readTypes(ctx context.Context, table *aztables.Client, filter string, isDep
 	return len(departments) + len(all), nil
 }
 
-func wantCount(n, want int, err error) error {
-	if err == nil && n != want {
-		err = fmt.Errorf("%d, want %d", n, want)
-	}
-	return err
-}
-
 // entityTypes reads departments, each followed by nine members.
 func entityTypes() Row {
 	const rows = 1000
@@ -174,60 +145,55 @@ func entityTypes() Row {
 		Name: "entity types", Unit: "row", Per: rows, Goal: Goal{Ratio: 15, Allocs: 4},
 		Setup: func(ctx context.Context, c *Clients) error {
 			for from := 0; from < rows; from += batchRows {
-				var actions []aztables.TransactionAction
-				var err error
-				for i := from; i < from+batchRows && err == nil; i++ {
+				var t handTransaction
+				for i := from; i < from+batchRows; i++ {
 					if key := fmt.Sprintf("%05d", i); i%10 == 0 {
-						actions, err = adds(actions, departmentByHand(key, "Department:1"))
+						t.insert(departmentByHand(key, "Department:1"))
 					} else {
-						actions, err = adds(actions, memberByHand(key, "Member:1", i))
+						t.insert(memberByHand(key, "Member:1", i))
 					}
 				}
-				if err == nil {
-					_, err = c.Table().SubmitTransaction(ctx, actions, nil)
-				}
-				if err != nil {
+				if err := t.submit(ctx, c.Table()); err != nil {
 					return err
 				}
 			}
 			return nil
 		},
-		Hand: func(c *Clients) (Run, error) {
-			table := c.Table()
-			return func(ctx context.Context) error {
-				n, err := readTypes(ctx, table, "PartitionKey eq 'Contoso'", func(raw []byte) (bool, error) {
-					var t struct{ EntityType string }
-					err := json.Unmarshal(raw, &t)
-					return t.EntityType == "Department:1", err
-				})
-				return wantCount(n, rows, err)
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			r, err := entitytype.NewRegistry(nil)
-			if err == nil {
-				err = entitytype.Register[Department](r, "Department", 1, nil)
-			}
-			if err == nil {
-				err = entitytype.Register[Member](r, "Member", 1, nil)
-			}
-			if err != nil {
-				return nil, err
-			}
-			table, err := entitytype.New(c.Table(), r, nil)
-			return func(ctx context.Context) error {
-				n := 0
-				for e, err := range table.Query(ctx, query.PartitionKey.Eq("Contoso"), nil) {
-					if err != nil {
-						return err
-					}
-					switch e.Value.(type) {
-					case *Department, *Member:
-						n++
-					}
+		Hand: onTable(func(ctx context.Context, table *aztables.Client) error {
+			n, err := readTypes(ctx, table, "PartitionKey eq 'Contoso'", func(raw []byte) (bool, error) {
+				var t struct{ EntityType string }
+				err := json.Unmarshal(raw, &t)
+				return t.EntityType == "Department:1", err
+			})
+			return wantCount(n, rows, err)
+		}),
+		Ours: with(registered, func(ctx context.Context, table *entitytype.Table) error {
+			n := 0
+			for e, err := range table.Query(ctx, query.PartitionKey.Eq("Contoso"), nil) {
+				if err != nil {
+					return err
 				}
-				return wantCount(n, rows, nil)
-			}, err
-		},
+				switch e.Value.(type) {
+				case *Department, *Member:
+					n++
+				}
+			}
+			return wantCount(n, rows, nil)
+		}),
 	}
+}
+
+// registered opens the table with both types.
+func registered(c *Clients) (*entitytype.Table, error) {
+	r, err := entitytype.NewRegistry(nil)
+	if err == nil {
+		err = entitytype.Register[Department](r, "Department", 1, nil)
+	}
+	if err == nil {
+		err = entitytype.Register[Member](r, "Member", 1, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return entitytype.New(c.Table(), r, nil)
 }

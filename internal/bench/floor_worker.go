@@ -21,6 +21,8 @@ func workerRows() []Row {
 	return []Row{enqueue(), receive()}
 }
 
+const queue = "work"
+
 type move struct{ From, To string }
 
 type handMessage struct {
@@ -28,8 +30,9 @@ type handMessage struct {
 	Payload  move
 }
 
+func workQueue(c *Clients) (*azqueue.QueueClient, error) { return c.Queue(queue), nil }
+
 func enqueue() Row {
-	const queue = "work"
 	job := move{"Sales/000123", "Archive/000123"}
 	return Row{
 		Name: "Enqueue", Unit: "message", Goal: Goal{Ratio: 1.3},
@@ -37,28 +40,24 @@ func enqueue() Row {
 			_, err := c.Queue(queue).Create(ctx, nil)
 			return err
 		},
-		Hand: func(c *Clients) (Run, error) {
-			q := c.Queue(queue)
-			return func(ctx context.Context) error {
-				text, err := json.Marshal(handMessage{uuid.NewString(), "move", job})
-				if err != nil {
-					return err
-				}
-				_, err = q.EnqueueMessage(ctx, base64.StdEncoding.EncodeToString(text), &azqueue.EnqueueMessageOptions{TimeToLive: to.Ptr(int32(-1))})
+		Hand: with(workQueue, func(ctx context.Context, q *azqueue.QueueClient) error {
+			text, err := json.Marshal(handMessage{uuid.NewString(), "move", job})
+			if err != nil {
 				return err
-			}, nil
-		},
-		Ours: func(c *Clients) (Run, error) {
-			q := c.Queue(queue)
-			return func(ctx context.Context) error { return eventual.Enqueue(ctx, q, "move", job, nil) }, nil
-		},
+			}
+			_, err = q.EnqueueMessage(ctx, base64.StdEncoding.EncodeToString(text), &azqueue.EnqueueMessageOptions{TimeToLive: to.Ptr(int32(-1))})
+			return err
+		}),
+		Ours: with(workQueue, func(ctx context.Context, q *azqueue.QueueClient) error {
+			return eventual.Enqueue(ctx, q, "move", job, nil)
+		}),
 	}
 }
 
 // receive is a worker with 16 handlers, which takes as long as its requests. By hand, 16
 // goroutines delete the messages, and the next ones are received meanwhile.
 func receive() Row {
-	const queue, messages, handlers = "work", 640, 16
+	const messages, handlers = 640, 16
 	return Row{
 		Name: "worker, 10 ms a request, 16 concurrently", Unit: "message", Per: messages, Goal: Goal{Ratio: 0.8, Requests: 1.15},
 		Latency: 10 * time.Millisecond,
@@ -70,10 +69,9 @@ func receive() Row {
 			}
 			return err
 		},
-		Hand: func(c *Clients) (Run, error) {
-			q := c.Queue(queue)
-			return func(ctx context.Context) error { return receiveByHand(ctx, q, messages, handlers) }, nil
-		},
+		Hand: with(workQueue, func(ctx context.Context, q *azqueue.QueueClient) error {
+			return receiveByHand(ctx, q, messages, handlers)
+		}),
 		Ours: func(c *Clients) (Run, error) {
 			var done atomic.Int64
 			all := make(chan struct{})

@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"golang.org/x/sync/errgroup"
 )
 
 // The jobs, written by hand with aztables.
@@ -28,23 +30,61 @@ func handRange[T any](ctx context.Context, table *aztables.Client, filter string
 }
 
 func handGet[T any](ctx context.Context, table *aztables.Client, pk, rk string) (T, error) {
-	var e T
+	e, _, err := handGetVersion[T](ctx, table, pk, rk)
+	return e, err
+}
+
+// handGetVersion also returns the ETag, for a write with If-Match.
+func handGetVersion[T any](ctx context.Context, table *aztables.Client, pk, rk string) (e T, etag azcore.ETag, err error) {
 	resp, err := table.GetEntity(ctx, pk, rk, nil)
 	if err != nil {
-		return e, err
+		return e, "", err
 	}
-	return e, json.Unmarshal(resp.Value, &e)
+	return e, resp.ETag, json.Unmarshal(resp.Value, &e)
+}
+
+// handKeys reads each row by its address, a few concurrently.
+func handKeys[T any](ctx context.Context, table *aztables.Client, rowKeys []any) (int, error) {
+	rows := make([]T, len(rowKeys))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(pointWidth)
+	for i, key := range rowKeys {
+		g.Go(func() (err error) {
+			rows[i], err = handGet[T](ctx, table, "Sales", key.(string))
+			return err
+		})
+	}
+	return len(rows), g.Wait()
+}
+
+// handTransaction is a transaction that is being filled. Its error is the first one.
+type handTransaction struct {
+	actions []aztables.TransactionAction
+	err     error
+}
+
+func (t *handTransaction) add(kind aztables.TransactionType, row any, etag *azcore.ETag) {
+	raw, err := json.Marshal(row)
+	if t.err == nil {
+		t.err = err
+	}
+	t.actions = append(t.actions, aztables.TransactionAction{ActionType: kind, Entity: raw, IfMatch: etag})
+}
+
+func (t *handTransaction) insert(row any) { t.add(aztables.TransactionTypeAdd, row, nil) }
+
+func (t *handTransaction) submit(ctx context.Context, table *aztables.Client) error {
+	if t.err != nil {
+		return t.err
+	}
+	_, err := table.SubmitTransaction(ctx, t.actions, nil)
+	return err
 }
 
 func handBatch[T any](ctx context.Context, table *aztables.Client, rows []T) error {
-	actions := make([]aztables.TransactionAction, 0, len(rows))
+	t := handTransaction{actions: make([]aztables.TransactionAction, 0, len(rows))}
 	for i := range rows {
-		raw, err := json.Marshal(rows[i])
-		if err != nil {
-			return err
-		}
-		actions = append(actions, aztables.TransactionAction{ActionType: aztables.TransactionTypeAdd, Entity: raw})
+		t.insert(rows[i])
 	}
-	_, err := table.SubmitTransaction(ctx, actions, nil)
-	return err
+	return t.submit(ctx, table)
 }

@@ -29,7 +29,7 @@ type Job struct {
 // Way is one way to do a job.
 type Way struct {
 	Name string
-	make func(*service) (func(context.Context) error, error)
+	make func(*service) (Run, error)
 }
 
 // Jobs returns the jobs. The jobs that need Azurite are last.
@@ -56,107 +56,81 @@ func table(c *aztables.Client) (*patterns.Table[Employee], error) {
 	return patterns.NewTable[Employee](c, nil)
 }
 
-func rangeWays(want int) []Way {
-	const filter = "PartitionKey eq 'Sales'"
-	counted := func(n int, err error) error {
-		if err == nil && n != want {
-			err = fmt.Errorf("%d rows, want %d", n, want)
-		}
-		return err
+// ways are the ways of a job: by hand with a struct and with an EDMEntity, and ours with a plain and an accelerated client.
+func ways(structs, entities func(context.Context, *aztables.Client) error, ours func(context.Context, *patterns.Table[Employee]) error) []Way {
+	byHand := func(s *service, do func(context.Context, *aztables.Client) error) (Run, error) {
+		return func(ctx context.Context) error { return do(ctx, s.plain) }, nil
 	}
-	ours := func(c *aztables.Client) (func(context.Context) error, error) {
+	through := func(c *aztables.Client) (Run, error) {
 		t, err := table(c)
-		return func(ctx context.Context) error {
-			n := 0
-			for item, err := range t.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
-				if err != nil {
-					return err
-				}
-				if item.Value.Age == 47 {
-					n++
-				}
-			}
-			return counted(n, nil)
-		}, err
+		return func(ctx context.Context) error { return ours(ctx, t) }, err
 	}
 	return []Way{
-		{handStruct, func(s *service) (func(context.Context) error, error) {
-			return func(ctx context.Context) error { return counted(handRange[HandEmployee](ctx, s.plain, filter)) }, nil
-		}},
-		{handEntity, func(s *service) (func(context.Context) error, error) {
-			return func(ctx context.Context) error {
-				return counted(handRange[aztables.EDMEntity](ctx, s.plain, filter))
-			}, nil
-		}},
-		{plainWay, func(s *service) (func(context.Context) error, error) { return ours(s.plain) }},
-		{acceleratedWay, func(s *service) (func(context.Context) error, error) { return ours(s.accelerated) }},
+		{handStruct, func(s *service) (Run, error) { return byHand(s, structs) }},
+		{handEntity, func(s *service) (Run, error) { return byHand(s, entities) }},
+		{plainWay, func(s *service) (Run, error) { return through(s.plain) }},
+		{acceleratedWay, func(s *service) (Run, error) { return through(s.accelerated) }},
+	}
+}
+
+func rangeWays(want int) []Way {
+	return ways(handSales[HandEmployee](want), handSales[aztables.EDMEntity](want), func(ctx context.Context, t *patterns.Table[Employee]) error {
+		n := 0
+		for item, err := range t.Query(ctx, query.PartitionKey.Eq("Sales"), nil) {
+			if err != nil {
+				return err
+			}
+			if item.Value.Age == 47 {
+				n++
+			}
+		}
+		return wantCount(n, want, nil)
+	})
+}
+
+func handSales[T any](want int) func(context.Context, *aztables.Client) error {
+	return func(ctx context.Context, c *aztables.Client) error {
+		n, err := handRange[T](ctx, c, "PartitionKey eq 'Sales'")
+		return wantCount(n, want, err)
 	}
 }
 
 func getWays() []Way {
-	ours := func(c *aztables.Client) (func(context.Context) error, error) {
-		t, err := table(c)
-		key := keys.Key{Partition: "Sales", Row: "00000001"}
-		return func(ctx context.Context) error {
-			_, err := t.Get(ctx, key)
-			return err
-		}, err
-	}
-	return []Way{
-		{handStruct, func(s *service) (func(context.Context) error, error) {
-			return func(ctx context.Context) error {
-				_, err := handGet[HandEmployee](ctx, s.plain, "Sales", "00000001")
-				return err
-			}, nil
-		}},
-		{handEntity, func(s *service) (func(context.Context) error, error) {
-			return func(ctx context.Context) error {
-				_, err := handGet[aztables.EDMEntity](ctx, s.plain, "Sales", "00000001")
-				return err
-			}, nil
-		}},
-		{plainWay, func(s *service) (func(context.Context) error, error) { return ours(s.plain) }},
-		{acceleratedWay, func(s *service) (func(context.Context) error, error) { return ours(s.accelerated) }},
-	}
+	return ways(handFirst[HandEmployee], handFirst[aztables.EDMEntity], func(ctx context.Context, t *patterns.Table[Employee]) error {
+		_, err := t.Get(ctx, keys.Key{Partition: "Sales", Row: "00000001"})
+		return err
+	})
+}
+
+func handFirst[T any](ctx context.Context, c *aztables.Client) error {
+	_, err := handGet[T](ctx, c, "Sales", "00000001")
+	return err
 }
 
 // batchWays insert a hundred rows into a new partition per run.
 func batchWays() []Way {
-	ours := func(c *aztables.Client) (func(context.Context) error, error) {
-		t, err := table(c)
-		rows := rowsOf(employee)
-		return func(ctx context.Context) error {
+	rows := rowsOf(employee)
+	return ways(
+		handInserts(rowsOf(handEmployee), func(e *HandEmployee, p string) { e.PartitionKey = p }),
+		handInserts(rowsOf(entityEmployee), func(e *aztables.EDMEntity, p string) { e.PartitionKey = p }),
+		func(ctx context.Context, t *patterns.Table[Employee]) error {
 			b, partition := t.Batch(), newPartition()
 			for i := range rows {
 				rows[i].PartitionKey = partition
 				b.Insert(&rows[i])
 			}
 			r, err := b.Commit(ctx)
-			if err == nil && len(r.ETags) != batchRows {
-				err = fmt.Errorf("%d ETags, want %d", len(r.ETags), batchRows)
-			}
-			return err
-		}, err
-	}
-	return []Way{
-		{handStruct, func(s *service) (func(context.Context) error, error) {
-			return handInserts(s, rowsOf(handEmployee), func(e *HandEmployee, p string) { e.PartitionKey = p }), nil
-		}},
-		{handEntity, func(s *service) (func(context.Context) error, error) {
-			return handInserts(s, rowsOf(entityEmployee), func(e *aztables.EDMEntity, p string) { e.PartitionKey = p }), nil
-		}},
-		{plainWay, func(s *service) (func(context.Context) error, error) { return ours(s.plain) }},
-		{acceleratedWay, func(s *service) (func(context.Context) error, error) { return ours(s.accelerated) }},
-	}
+			return wantCount(len(r.ETags), batchRows, err)
+		})
 }
 
-func handInserts[T any](s *service, rows []T, setPartition func(*T, string)) func(context.Context) error {
-	return func(ctx context.Context) error {
+func handInserts[T any](rows []T, setPartition func(*T, string)) func(context.Context, *aztables.Client) error {
+	return func(ctx context.Context, c *aztables.Client) error {
 		partition := newPartition()
 		for i := range rows {
 			setPartition(&rows[i], partition)
 		}
-		return handBatch(ctx, s.plain, rows)
+		return handBatch(ctx, c, rows)
 	}
 }
 

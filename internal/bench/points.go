@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -39,24 +38,11 @@ type PointResult struct {
 // service, so ways that make it read many rows have better results here than with the
 // service.
 func Points(ctx context.Context, latency time.Duration, rounds int) ([]PointResult, error) {
-	acct := storagetest.Start(nil)
-	plain := acct.Tables().NewClient(tableName)
-	fast, err := patterns.NewTable[Employee](acct.TablesWith(accelerated()).NewClient(tableName), nil)
+	acct, fast, err := filled(ctx, nil, pointOf)
 	if err != nil {
 		return nil, err
 	}
-	if err := fast.Create(ctx); err != nil {
-		return nil, err
-	}
-	if _, err := fast.Bulk(ctx, func(yield func(patterns.Op[Employee]) bool) {
-		for i := range pointOf {
-			if e := employee(i); !yield(patterns.InsertOp(&e)) {
-				return
-			}
-		}
-	}, nil); err != nil {
-		return nil, err
-	}
+	plain := acct.Tables().NewClient(tableName)
 	if latency > 0 {
 		acct.Fault(storagetest.On("Table.*").Delay(latency))
 	}
@@ -70,7 +56,7 @@ func Points(ctx context.Context, latency time.Duration, rounds int) ([]PointResu
 	}{
 		{"`or` filters of 15 comparisons, by hand", func() (int, error) { return handOr(ctx, plain, wanted, 1) }},
 		{"the same, 8 concurrently", func() (int, error) { return handOr(ctx, plain, wanted, pointWidth) }},
-		{"GetEntity in 8 goroutines, by hand", func() (int, error) { return handLoop(ctx, plain, wanted) }},
+		{"GetEntity in 8 goroutines, by hand", func() (int, error) { return handKeys[HandEmployee](ctx, plain, wanted) }},
 		{"`RowKey.In(…)`, azpatterns", func() (int, error) {
 			f, n := query.And(query.PartitionKey.Eq("Sales"), query.RowKey.In(wanted...)), 0
 			for _, err := range fast.Query(ctx, f, &patterns.QueryOptions{Parallel: pointWidth}) {
@@ -92,18 +78,12 @@ func Points(ctx context.Context, latency time.Duration, rounds int) ([]PointResu
 			if err != nil || n != pointRows {
 				return nil, fmt.Errorf("%s: %d rows: %w", w.name, n, err)
 			}
-			r := Result{Time: time.Since(start)}
-			r.Ratio = 1
-			if i > 0 {
-				r.Ratio = float64(turns[0][len(turns[0])-1].Time) / float64(r.Time)
-			}
-			turns[i] = append(turns[i], r)
+			turns[i] = append(turns[i], Result{Time: time.Since(start)})
 			results[i] = PointResult{Way: w.name, Requests: len(acct.Log()), Scanned: acct.Log().Scanned()}
 		}
 	}
-	for i, t := range turns {
-		results[i].Time = time.Duration(median(t, func(r Result) float64 { return float64(r.Time) }))
-		results[i].Ratio = median(t, func(r Result) float64 { return r.Ratio })
+	for i, r := range medians(turns) {
+		results[i].Time, results[i].Ratio = r.Time, r.Ratio
 	}
 	return results, nil
 }
@@ -126,21 +106,4 @@ func handOr(ctx context.Context, table *aztables.Client, wanted []any, width int
 	}
 	err := g.Wait()
 	return int(rows.Load()), err
-}
-
-// handLoop reads each row by its address.
-func handLoop(ctx context.Context, table *aztables.Client, wanted []any) (int, error) {
-	got := make([]HandEmployee, len(wanted))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(pointWidth)
-	for i, k := range wanted {
-		g.Go(func() error {
-			resp, err := table.GetEntity(ctx, "Sales", k.(string), nil)
-			if err != nil {
-				return err
-			}
-			return json.Unmarshal(resp.Value, &got[i])
-		})
-	}
-	return len(got), g.Wait()
 }

@@ -140,13 +140,7 @@ func onAzurite(rows int) func(context.Context) (*service, error) {
 		if err := table.Create(ctx); err != nil {
 			return nil, err
 		}
-		_, err = table.Bulk(ctx, func(yield func(patterns.Op[Employee]) bool) {
-			for i := range rows {
-				if e := employee(i); !yield(patterns.InsertOp(&e)) {
-					return
-				}
-			}
-		}, nil)
+		_, err = table.Bulk(ctx, inserts(rows), nil)
 		return s, err
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/failsafe-go/failsafe-go/adaptivelimiter"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/govern"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -76,18 +77,13 @@ func overload(t *testing.T, attach func(*azcore.ClientOptions)) (o outcome) {
 	const workers, seconds, target = 512, 20, 2_000
 	synctest.Test(t, func(t *testing.T) {
 		account := storagetest.New(t)
-		if _, err := account.Tables().CreateTable(t.Context(), "people", nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, assert.ErrorOf(account.Tables().CreateTable(t.Context(), "people", nil)))
 		account.Throttle(nil)
 		d := &distant{inner: account.Transport()}
 		opts := &aztables.ClientOptions{}
 		opts.Transport = d
 		attach(&opts.ClientOptions)
-		service, err := aztables.NewServiceClientFromConnectionString(account.ConnectionString(), opts)
-		if err != nil {
-			t.Fatal(err)
-		}
+		service := assert.Must(aztables.NewServiceClientFromConnectionString(account.ConnectionString(), opts))(t)
 		people := service.NewClient("people")
 		ctx, cancel := context.WithCancel(t.Context())
 		var mu sync.Mutex
@@ -127,10 +123,7 @@ func overload(t *testing.T, attach func(*azcore.ClientOptions)) (o outcome) {
 // latency, and than one that only retries, and its callers wait less.
 func TestGovernAndItsAlternativesInVirtualTime(t *testing.T) {
 	governed := overload(t, func(o *azcore.ClientOptions) {
-		g, err := govern.New(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := assert.Must(govern.New(nil))(t)
 		g.Attach(o)
 	})
 	retries := overload(t, func(*azcore.ClientOptions) {})
