@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 // build returns one program that contains the programs of the folders, and runs the one whose folder is the first of its
@@ -21,23 +23,14 @@ func build(t *testing.T, folders []string) (program string) {
 	add := func(name, text string) {
 		file := filepath.Join(dir, fmt.Sprint(len(replace), ".go"))
 		write(t, file, text)
-		original, err := filepath.Abs(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		original := assert.Must(filepath.Abs(name))(t)
 		replace[original] = file
 	}
 	var imports, cases strings.Builder
 	for i, folder := range folders {
-		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		files := assert.Must(filepath.Glob(filepath.Join(folder, "*.go")))(t)
 		for _, name := range files {
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := assert.Must(os.ReadFile(name))(t)
 			add(name, strings.Replace("\n"+string(text), "\npackage main\n", "\npackage example\n", 1))
 		}
 		add(filepath.Join(folder, "imported.go"), "package example\n\nfunc Main() { main() }\n")
@@ -47,10 +40,7 @@ func build(t *testing.T, folders []string) (program string) {
 	main := filepath.Join("internal", "all")
 	add(filepath.Join(main, "main.go"), "package main\n\nimport \"os\"\n"+imports.String()+
 		"func main() {\n\tswitch os.Args[0] {\n"+cases.String()+"\tdefault:\n\t\tpanic(os.Args[0])\n\t}\n}\n")
-	overlay, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
-	}
+	overlay := assert.Must(json.Marshal(map[string]any{"Replace": replace}))(t)
 	write(t, filepath.Join(dir, "overlay.json"), string(overlay))
 	program = filepath.Join(dir, "program.exe")
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-overlay", filepath.Join(dir, "overlay.json"), "-o", program,
@@ -71,17 +61,11 @@ func dependOnAllFiles(t *testing.T) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 }
 
 func write(t *testing.T, file, content string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	assert.NoError(t, os.WriteFile(file, []byte(content), 0o600))
 }

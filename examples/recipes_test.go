@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 var update = flag.Bool("update", false, "write the recipes of README.md")
@@ -51,10 +53,7 @@ func read(t *testing.T, folder string) recipe {
 	t.Helper()
 	fset := token.NewFileSet()
 	parse := func(name string) *ast.File {
-		file, err := parser.ParseFile(fset, filepath.Join(folder, name), nil, parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := assert.Must(parser.ParseFile(fset, filepath.Join(folder, name), nil, parser.ParseComments))(t)
 		return file
 	}
 	program := parse("main.go")
@@ -153,9 +152,7 @@ func step(ctx context.Context) error {
 
 func main() { fmt.Println(st.Start(nil)) }
 `, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	want := []string{"storagetest.Account", "fmt.Println", "log.Print", "storagetest.Start", "fmt.Fprintf", "os.Stderr"}
 	if got := bound(file); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -163,10 +160,7 @@ func main() { fmt.Println(st.Start(nil)) }
 }
 
 func TestTheReadmeOfTheModuleLinksEveryRecipe(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := assert.Must(os.ReadFile(filepath.Join("..", "README.md")))(t)
 	for _, listed := range recipes {
 		if !strings.Contains(string(readme), "](examples/"+listed.folder+")") {
 			t.Errorf("README.md does not link examples/%s", listed.folder)
@@ -216,19 +210,14 @@ func TestTheReadmePrintsTheOutputsOfTheRecipes(t *testing.T) {
 	}
 	want := "| | pattern | requests of each step |\n|--:|---|---|\n" + table.String() + sections.String()
 
-	content, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	content := assert.Must(os.ReadFile("README.md"))(t)
 	before, rest, found := strings.Cut(string(content), begin)
 	got, after, ended := strings.Cut(rest, end)
 	if !found || !ended {
 		t.Fatal("README.md has no generated text")
 	}
 	if *update {
-		if err := os.WriteFile("README.md", []byte(before+begin+want+end+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, os.WriteFile("README.md", []byte(before+begin+want+end+after), 0o644))
 	} else if got != want {
 		t.Errorf("run go test ./examples -update\ngot\n%s\nwant\n%s", got, want)
 	}
@@ -237,29 +226,20 @@ func TestTheReadmePrintsTheOutputsOfTheRecipes(t *testing.T) {
 // A recipe that is copied into an empty module builds and prints the same output.
 func TestACopiedRecipeRunsInAnotherModule(t *testing.T) {
 	t.Parallel()
-	root, err := filepath.Abs("..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := assert.Must(filepath.Abs(".."))(t)
 	const module = "module github.com/azpatterns/azpatterns\n"
 	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
 	if err != nil || !strings.HasPrefix(string(mod), module) {
 		t.Fatalf("go.mod begins with another module: %v", err)
 	}
-	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sum := assert.Must(os.ReadFile(filepath.Join(root, "go.sum")))(t)
 	dir := t.TempDir()
 	require := "\nrequire github.com/azpatterns/azpatterns v0.0.0\n\nreplace github.com/azpatterns/azpatterns => " + root + "\n"
 	write(t, filepath.Join(dir, "go.mod"), "module copied\n"+strings.TrimPrefix(string(mod), module)+require)
 	write(t, filepath.Join(dir, "go.sum"), string(sum))
 	copied := []string{"secondaryindex/intra", "eventual", "httpapi"}
 	for _, folder := range copied {
-		file, err := os.ReadFile(filepath.Join(folder, "main.go"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := assert.Must(os.ReadFile(filepath.Join(folder, "main.go")))(t)
 		write(t, filepath.Join(dir, folder, "main.go"), string(file))
 	}
 	cmd := exec.CommandContext(t.Context(), "go", "build", "-mod=mod", "-ldflags=-s -w", "-o", filepath.Join(dir, "bin")+string(filepath.Separator), "./...")

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 // A recipe prints what its output.txt contains. A program with flags describes itself when it is asked for help: see help.
@@ -69,16 +71,10 @@ func outputOf(t *testing.T, folder string) string {
 // cannot import, have none.
 func programsWithHelp(t *testing.T) map[string]*ast.File {
 	t.Helper()
-	files, err := filepath.Glob("*/main.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := assert.Must(filepath.Glob("*/main.go"))(t)
 	programs := make(map[string]*ast.File)
 	for _, name := range files {
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := assert.Must(parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments|parser.ImportsOnly))(t)
 		if slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return strings.Contains(i.Path.Value, "/internal/") }) {
 			programs[filepath.Base(filepath.Dir(name))] = file
 		}

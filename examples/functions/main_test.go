@@ -16,6 +16,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
@@ -37,12 +38,8 @@ type service struct {
 func newService(t *testing.T) *service {
 	s := &service{acct: storagetest.New(t)}
 	worker, store, err := newWorker(s.acct.Tables(), s.acct.Queue, &s.out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(worker.Create(t.Context()), store.Create(t.Context())); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
+	assert.NoError(t, errors.Join(worker.Create(t.Context()), store.Create(t.Context())))
 	s.work, s.store = worker.Queue(), store
 	s.function = handler(worker)
 	s.post = func(body []byte) int {
@@ -58,10 +55,7 @@ func (s *service) serve(t *testing.T) {
 	server := httptest.NewServer(s.function)
 	t.Cleanup(server.Close)
 	s.post = func(body []byte) int {
-		reply, err := http.Post(server.URL+"/work", "application/json", bytes.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		reply := assert.Must(http.Post(server.URL+"/work", "application/json", bytes.NewReader(body)))(t)
 		_ = reply.Body.Close()
 		return reply.StatusCode
 	}
@@ -76,30 +70,20 @@ func (s *service) deliver(t *testing.T, queue *azqueue.QueueClient) int {
 		t.Fatal(resp.Messages, err)
 	}
 	m := resp.Messages[0]
-	text, err := base64.StdEncoding.DecodeString(*m.MessageText)
-	if err != nil {
-		t.Fatal(err)
-	}
-	quoted, err := json.Marshal(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(base64.StdEncoding.DecodeString(*m.MessageText))(t)
+	quoted := assert.Must(json.Marshal(string(text)))(t)
 	body, err := json.Marshal(map[string]any{
 		"Data":     map[string]any{"message": string(quoted)},
 		"Metadata": map[string]any{"DequeueCount": fmt.Sprint(*m.DequeueCount), "Id": m.MessageID, "PopReceipt": m.PopReceipt},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	status := s.post(body)
 	if status == http.StatusOK {
 		_, err = queue.DeleteMessage(t.Context(), *m.MessageID, *m.PopReceipt, nil)
 	} else {
 		_, err = queue.UpdateMessage(t.Context(), *m.MessageID, *m.PopReceipt, *m.MessageText, &azqueue.UpdateMessageOptions{VisibilityTimeout: to.Ptr(int32(0))})
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return status
 }
 
@@ -115,9 +99,7 @@ func TestTheFunctionSendsLettersAndKeepsThoseItCannotSend(t *testing.T) {
 	s := newService(t)
 	s.serve(t)
 	for _, letter := range []Letter{{"Ken", "welcome"}, {"", "who?"}} {
-		if err := eventual.Enqueue(t.Context(), s.work, "letter.send", letter, nil); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, eventual.Enqueue(t.Context(), s.work, "letter.send", letter, nil))
 	}
 	if status := s.deliver(t, s.work); status != 200 || s.out.String() != "Dear Ken, welcome\n" {
 		t.Fatal(status, s.out.String())
@@ -165,9 +147,7 @@ func TestTheFunctionFinishesWhatAProcessLeftUnfinished(t *testing.T) {
 func derived(t *testing.T, store *patterns.Store[Employee]) (n int) {
 	t.Helper()
 	for _, err := range store.Table().Query(t.Context(), query.PartitionKey.Eq("last_"+keys.Escape("Kwok")), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, err)
 		n++
 	}
 	return n
@@ -233,7 +213,5 @@ func read(t *testing.T, name string, into any) {
 	if err == nil {
 		err = json.Unmarshal(text, into)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 }

@@ -7,27 +7,20 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 // The figures are those of virtual time: they do not depend on the speed of this machine.
 func TestTheTableGrowsAndSurvivesTheLossOfARegion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		all, err := openAll()
-		if err != nil {
-			t.Fatal(err)
-		}
-		phases, err := run(t.Context(), &out, all)
-		if err != nil {
-			t.Fatal(err)
-		}
+		all := assert.Must(openAll())(t)
+		phases := assert.Must(run(t.Context(), &out, all))(t)
 		time.Sleep(time.Minute) // requests that were abandoned end
 		t.Log("\n" + out.String())
 		check(t, phases)
-		readme, err := os.ReadFile("README.md")
-		if err != nil {
-			t.Fatal(err)
-		}
+		readme := assert.Must(os.ReadFile("README.md"))(t)
 		if !strings.Contains(shape(string(readme)), shape(out.String())) {
 			t.Error("the README shows other lines or columns")
 		}

@@ -7,13 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 func TestTheHeatMapsAreDrawn(t *testing.T) {
 	folder := t.TempDir()
-	if err := draw(t.Context(), folder); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, draw(t.Context(), folder))
 	for name, label := range map[string]string{"before.html": "2014073118", "after.html": "07_20140731"} {
 		page, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil || !bytes.Contains(page, []byte(label)) {

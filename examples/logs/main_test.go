@@ -5,15 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 func output(t *testing.T, from, to, level string) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := run(t.Context(), &out, storagetest.Start(nil), from, to, level); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, run(t.Context(), &out, storagetest.Start(nil), from, to, level))
 	return out.String()
 }
 
@@ -27,9 +26,7 @@ func TestTheErrorsOfTwoMinutesTakeThreeRequests(t *testing.T) {
 		"found 4: 3 requests, ",
 		" of 2 of the 48 blobs\n",
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("output lacks %q:\n%s", want, got)
-		}
+		assert.Contains(t, got, want)
 	}
 }
 

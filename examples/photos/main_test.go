@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -38,9 +39,7 @@ swept: of 1 photos 0 marked, 1 deleted
 func TestUnreferencedPhotosAreDeleted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
-		if err := run(t.Context(), &out, storagetest.Start(nil)); err != nil {
-			t.Fatal(err)
-		}
+		assert.NoError(t, run(t.Context(), &out, storagetest.Start(nil)))
 		if got := out.String(); got != strings.TrimPrefix(want, "\n") {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}

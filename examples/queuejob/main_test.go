@@ -10,6 +10,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -38,19 +39,14 @@ type service struct {
 func newService(t *testing.T) *service {
 	s := &service{acct: storagetest.New(t)}
 	s.work = s.acct.Queue("work")
-	store, err := newStore(s.acct.Tables(), s.work)
-	if err != nil {
-		t.Fatal(err)
-	}
+	store := assert.Must(newStore(s.acct.Tables(), s.work))(t)
 	s.jobs = store
 	errs := []error{store.Create(t.Context())}
 	for _, name := range []string{"work-poison", "work-late"} {
 		_, err := s.acct.Queue(name).Create(t.Context(), nil)
 		errs = append(errs, err)
 	}
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, errors.Join(errs...))
 	return s
 }
 
@@ -58,17 +54,13 @@ func newService(t *testing.T) *service {
 func (s *service) run(t *testing.T, late bool) time.Duration {
 	t.Helper()
 	began := time.Now()
-	if err := drain(t.Context(), s.acct.Queue, s.jobs, late, &s.out); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, drain(t.Context(), s.acct.Queue, s.jobs, late, &s.out))
 	return time.Since(began)
 }
 
 func put(t *testing.T, queue *azqueue.QueueClient, letter Letter) {
 	t.Helper()
-	if err := eventual.Enqueue(t.Context(), queue, "letter.send", letter, nil); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, eventual.Enqueue(t.Context(), queue, "letter.send", letter, nil))
 }
 
 func wantCount(t *testing.T, queue *azqueue.QueueClient, want int32) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/azpatterns/azpatterns/examples/internal/account"
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 func output(t *testing.T, csv string) string {
@@ -29,9 +30,7 @@ func output(t *testing.T, csv string) string {
 func file(t *testing.T, text string) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "claims.csv")
-	if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(name, []byte(text), 0o600))
 	return name
 }
 
@@ -47,9 +46,7 @@ func TestTheSamplePrintsEachStepAndItsRequests(t *testing.T) {
 		"  2026-01-30 08:02  00002    409.24  Parking\n",
 		"  2026-01-26 10:22  00002    267.72  Conference fee\nread the last 10 claims",
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the output does not contain %q:\n%s", want, got)
-		}
+		assert.Contains(t, got, want)
 	}
 }
 

@@ -15,16 +15,14 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
 
 func readReadme(t *testing.T) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := assert.Must(os.ReadFile(filepath.Join("..", "..", "README.md")))(t)
 	return string(text)
 }
 
@@ -37,15 +35,10 @@ func TestTheProgramOfTheReadmeRunsAsPrinted(t *testing.T) {
 	if !found || !closed {
 		t.Fatal("README.md has no Go program")
 	}
-	server, err := storagetest.New(t).Serve()
-	if err != nil {
-		t.Fatal(err)
-	}
+	server := assert.Must(storagetest.New(t).Serve())(t)
 	t.Cleanup(func() { _ = server.Close() })
 	file := filepath.Join(t.TempDir(), "main.go")
-	if err := os.WriteFile(file, []byte("package main\n"+program), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, os.WriteFile(file, []byte("package main\n"+program), 0o600))
 	for range 2 { // the second time the table and the row exist
 		cmd := exec.Command("go", "run", file)
 		cmd.Env = append(os.Environ(), "AZURE_STORAGE_CONNECTION_STRING="+server.ConnectionString())
@@ -60,9 +53,7 @@ func TestTheFilterOfTheReadmeHasThePrintedPlan(t *testing.T) {
 	var out strings.Builder
 	f, err := query.Parse("RowKey eq '121' or RowKey eq '322'")
 	fmt.Fprintln(&out, query.Explain(f))
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	if _, plan, found := strings.Cut(readReadme(t), "fmt.Println(query.Explain(f))\n```\n```\n"); !found || !strings.HasPrefix(plan, out.String()+"```\n") {
 		t.Errorf("README.md does not print\n%s", out.String())
 	}
@@ -70,14 +61,9 @@ func TestTheFilterOfTheReadmeHasThePrintedPlan(t *testing.T) {
 
 // A reader starts the Azurite that the tests use, and connects to it.
 func TestTheReadmeStartsTheAzuriteOfTheTests(t *testing.T) {
-	file, err := os.ReadFile(filepath.Join("..", "..", "internal", "azurite", "package.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := assert.Must(os.ReadFile(filepath.Join("..", "..", "internal", "azurite", "package.json")))(t)
 	var module struct{ Dependencies struct{ Azurite string } }
-	if err := json.Unmarshal(file, &module); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, json.Unmarshal(file, &module))
 	readme := strings.ReplaceAll(readReadme(t), "\\\n", "")
 	if command := "npx --yes azurite@" + module.Dependencies.Azurite + " --inMemoryPersistence --skipApiVersionCheck --disableTelemetry "; !strings.Contains(readme, command) {
 		t.Errorf("README.md does not contain %q", command)
@@ -126,9 +112,7 @@ func TestTheCodeOfTheReadmeIsCompiled(t *testing.T) {
 		sources = append(sources, undented(string(text)))
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	blocks := strings.Split(readReadme(t), "```go\n")[1:]
 	if len(blocks) < 5 {
 		t.Errorf("%d blocks", len(blocks))

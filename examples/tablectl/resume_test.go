@@ -172,9 +172,7 @@ func TestVerifyDoesNotReadAgainWhatItHasRead(t *testing.T) {
 	must(t, exitFound, acct, args...)
 	whole := len(acct.Log())
 	// The last request is lost, and all tries to send it again.
-	if err := acct.Fault(storagetest.On("*").Nth(whole).LoseRequest(), storagetest.On("*").Nth(whole+1).Times(storagetest.Forever).LoseRequest()); err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, acct.Fault(storagetest.On("*").Nth(whole).LoseRequest(), storagetest.On("*").Nth(whole+1).Times(storagetest.Forever).LoseRequest()))
 	synctest.Test(t, func(t *testing.T) {
 		assert.Contains(t, must(t, exitFailure, acct, args...).err, "continues from "+path)
 	})

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 // exempt are declarations that may deviate from one rule, each with its reason.
@@ -63,19 +65,10 @@ var wanted = regexp.MustCompile(`// deviates: (.+)`)
 
 func TestEachRuleOfTheDialectFindsItsDeviations(t *testing.T) {
 	_, importer := load(t)
-	source, err := os.ReadFile("testdata/dialect.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := assert.Must(os.ReadFile("testdata/dialect.go"))(t)
 	fset := token.NewFileSet()
-	file, err := parser.ParseFile(fset, "dialect.go", source, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pkg, err := (&types.Config{Importer: importer}).Check(module+"/fixture", fset, []*ast.File{file}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := assert.Must(parser.ParseFile(fset, "dialect.go", source, 0))(t)
+	pkg := assert.Must((&types.Config{Importer: importer}).Check(module+"/fixture", fset, []*ast.File{file}, nil))(t)
 	found := map[string]bool{}
 	lines := make([][]string, strings.Count(string(source), "\n")+2)
 	for _, d := range declarations([]*types.Package{pkg}) {

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 // twins are exported structs with the same fields in patterns/... and in internal/..., by package, with the reason for
@@ -94,9 +96,7 @@ func structs(t *testing.T, root string) map[string]string {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	assert.NoError(t, err)
 	return found
 }
 
