@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
@@ -42,74 +43,49 @@ func (b *Backend) Table(t testing.TB) *aztables.Client {
 // NamedTable creates the table and returns a client of it.
 func (b *Backend) NamedTable(t testing.TB, name string) *aztables.Client {
 	t.Helper()
-	direct := b.tables(t, b.direct).NewClient(name)
-	if _, err := direct.CreateTable(t.Context(), nil); err != nil {
-		t.Fatalf("create a table: %v", err)
-	}
-	b.remove(t, func(ctx context.Context) error {
-		_, err := direct.Delete(ctx, nil)
-		return err
-	})
+	direct := b.Direct(t, name)
+	assert.NoError(t, assert.ErrorOf(direct.CreateTable(t.Context(), nil)), "create a table")
+	b.remove(t, func(ctx context.Context) error { return assert.ErrorOf(direct.Delete(ctx, nil)) })
 	return b.Service(t).NewClient(name)
 }
 
 // Queue returns a client of a new, empty queue.
 func (b *Backend) Queue(t testing.TB) *azqueue.QueueClient {
 	t.Helper()
-	open := func(transport policy.Transporter, name string) *azqueue.QueueClient {
-		client, err := azqueue.NewQueueClientFromConnectionString(b.connection, name,
-			&azqueue.ClientOptions{ClientOptions: b.options(transport)})
-		if err != nil {
-			t.Fatalf("a queue client: %v", err)
-		}
-		return client
-	}
 	name := UniqueName()
-	direct := open(b.direct, name)
-	if _, err := direct.Create(t.Context(), nil); err != nil {
-		t.Fatalf("create a queue: %v", err)
+	open := func(transport policy.Transporter) *azqueue.QueueClient {
+		opts := &azqueue.ClientOptions{ClientOptions: b.options(transport)}
+		return assert.Must(azqueue.NewQueueClientFromConnectionString(b.connection, name, opts))(t)
 	}
-	b.remove(t, func(ctx context.Context) error {
-		_, err := direct.Delete(ctx, nil)
-		return err
-	})
-	return open(b.script.Transport(), name)
+	direct := open(b.direct)
+	assert.NoError(t, assert.ErrorOf(direct.Create(t.Context(), nil)), "create a queue")
+	b.remove(t, func(ctx context.Context) error { return assert.ErrorOf(direct.Delete(ctx, nil)) })
+	return open(b.script.Transport())
 }
 
 // Container returns a client of a new, empty container.
 func (b *Backend) Container(t testing.TB) *container.Client {
 	t.Helper()
-	open := func(transport policy.Transporter, name string) *container.Client {
-		client, err := container.NewClientFromConnectionString(b.connection, name,
-			&container.ClientOptions{ClientOptions: b.options(transport)})
-		if err != nil {
-			t.Fatalf("a container client: %v", err)
-		}
-		return client
-	}
 	name := UniqueName()
-	direct := open(b.direct, name)
-	if _, err := direct.Create(t.Context(), nil); err != nil {
-		t.Fatalf("create a container: %v", err)
+	open := func(transport policy.Transporter) *container.Client {
+		opts := &container.ClientOptions{ClientOptions: b.options(transport)}
+		return assert.Must(container.NewClientFromConnectionString(b.connection, name, opts))(t)
 	}
-	b.remove(t, func(ctx context.Context) error {
-		_, err := direct.Delete(ctx, nil)
-		return err
-	})
-	return open(b.script.Transport(), name)
+	direct := open(b.direct)
+	assert.NoError(t, assert.ErrorOf(direct.Create(t.Context(), nil)), "create a container")
+	b.remove(t, func(ctx context.Context) error { return assert.ErrorOf(direct.Delete(ctx, nil)) })
+	return open(b.script.Transport())
 }
 
-func (b *Backend) tables(t testing.TB, transport policy.Transporter) *aztables.ServiceClient {
+// tables returns a client that sends each try of a request through the policies.
+func (b *Backend) tables(t testing.TB, transport policy.Transporter, eachTry ...policy.Policy) *aztables.ServiceClient {
 	t.Helper()
 	opts := &aztables.ClientOptions{ClientOptions: b.options(transport)}
+	opts.PerRetryPolicies = append(opts.PerRetryPolicies, eachTry...)
 	if b.Accelerated {
 		wire.Accelerate(&opts.ClientOptions)
 	}
-	client, err := aztables.NewServiceClientFromConnectionString(b.connection, opts)
-	if err != nil {
-		t.Fatalf("a table service client: %v", err)
-	}
-	return client
+	return assert.Must(aztables.NewServiceClientFromConnectionString(b.connection, opts))(t)
 }
 
 // remove calls remove at the end of the test, to free memory of Azurite. On the in-process account it does nothing. A test

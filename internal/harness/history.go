@@ -158,16 +158,36 @@ func (h *History) Add(key string, began time.Time, a Action, res Result, again i
 	if res.Row.ETag == txn.SupersededETag {
 		res.Row.ETag = ""
 	}
-	op := porcupine.Operation{Input: a, Output: res, Call: began.UnixNano(), Return: time.Now().UnixNano()}
-	if res.Outcome == Unknown {
+	op := operation(began, a, res, res.Outcome)
+	h.rows[key] = append(append(h.rows[key], op), repeated(op, Result{Outcome: Unknown}, again)...)
+}
+
+// operation is one that began at the given time and has ended now, or never if its outcome is unknown.
+func operation(began time.Time, input, output any, o Outcome) porcupine.Operation {
+	op := porcupine.Operation{Input: input, Output: output, Call: began.UnixNano(), Return: time.Now().UnixNano()}
+	if o == Unknown {
 		op.Return = math.MaxInt64
 	}
-	h.rows[key] = append(h.rows[key], op)
-	for range again {
-		h.rows[key] = append(h.rows[key], porcupine.Operation{
-			Input: a, Output: Result{Outcome: Unknown}, Call: op.Call, Return: math.MaxInt64,
-		})
+	return op
+}
+
+// repeated returns the operation as often as it may take effect again, at any time.
+func repeated(op porcupine.Operation, unknown any, again int) []porcupine.Operation {
+	op.Output, op.Return = unknown, math.MaxInt64
+	return slices.Repeat([]porcupine.Operation{op}, again)
+}
+
+// textOf returns a line for each operation.
+func textOf(ops []porcupine.Operation) string {
+	var text strings.Builder
+	for _, op := range ops {
+		until := "later"
+		if op.Return != math.MaxInt64 {
+			until = time.Unix(0, op.Return).UTC().Format("15:04:05.000")
+		}
+		fmt.Fprintf(&text, "\n%s to %s: %+v: %+v", time.Unix(0, op.Call).UTC().Format("15:04:05.000"), until, op.Input, op.Output)
 	}
+	return text.String()
 }
 
 // Check returns an error with the operations of a row if they have no order that explains
@@ -182,15 +202,7 @@ func (h *History) Check() error {
 			continue
 		}
 		slices.SortFunc(ops, func(a, b porcupine.Operation) int { return int(min(max(a.Call-b.Call, -1), 1)) })
-		var text strings.Builder
-		for _, op := range ops {
-			until := "later"
-			if op.Return != math.MaxInt64 {
-				until = time.Unix(0, op.Return).UTC().Format("15:04:05.000")
-			}
-			fmt.Fprintf(&text, "\n%s to %s: %+v: %+v", time.Unix(0, op.Call).UTC().Format("15:04:05.000"), until, op.Input, op.Output)
-		}
-		return fmt.Errorf("the results for row %s have no order:%s", key, text.String())
+		return fmt.Errorf("the results for row %s have no order:%s", key, textOf(ops))
 	}
 	return nil
 }

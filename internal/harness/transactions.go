@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -101,16 +100,9 @@ type Transactions struct {
 func (h *Transactions) Add(began time.Time, changes []Change, res TransactionResult, again int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	op := porcupine.Operation{Input: slices.Clone(changes), Output: res, Call: began.UnixNano(), Return: time.Now().UnixNano()}
-	if res.Outcome == Unknown {
-		op.Return = math.MaxInt64
-	}
+	op := operation(began, slices.Clone(changes), res, res.Outcome)
 	h.ops = append(h.ops, op)
-	for range again {
-		h.again = append(h.again, porcupine.Operation{
-			Input: op.Input, Output: TransactionResult{Outcome: Unknown}, Call: op.Call, Return: math.MaxInt64,
-		})
-	}
+	h.again = append(h.again, repeated(op, TransactionResult{Outcome: Unknown}, again)...)
 }
 
 // maxUnknown is of how many transactions Check tries whether, and when, they took effect: each more takes it twice as long.
@@ -133,13 +125,5 @@ func (h *Transactions) Check() error {
 			return nil
 		}
 	}
-	var text strings.Builder
-	for _, op := range h.ops {
-		until := "later"
-		if op.Return != math.MaxInt64 {
-			until = time.Unix(0, op.Return).UTC().Format("15:04:05.000")
-		}
-		fmt.Fprintf(&text, "\n%s to %s: %+v: %+v", time.Unix(0, op.Call).UTC().Format("15:04:05.000"), until, op.Input, op.Output)
-	}
-	return fmt.Errorf("the results of the transactions have no order:%s", text.String())
+	return fmt.Errorf("the results of the transactions have no order:%s", textOf(h.ops))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -43,11 +44,7 @@ func Open(t testing.TB, connection, table string, accelerated bool, transport po
 	if accelerated {
 		wire.Accelerate(&opts.ClientOptions)
 	}
-	service, err := aztables.NewServiceClientFromConnectionString(connection, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return service.NewClient(table)
+	return assert.Must(aztables.NewServiceClientFromConnectionString(connection, opts))(t).NewClient(table)
 }
 
 // ReplaceBody changes the body of a response of an in-process account, and the lengths in its headers.

@@ -7,8 +7,6 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
-
-	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
 // Direct returns a client of the table that no fault rule affects and no log records, for a competing writer or to
@@ -22,16 +20,7 @@ func (b *Backend) Direct(t testing.TB, name string) *aztables.Client {
 // whether to retry. Calls do not overlap. Tries are counted from 1 for each client.
 func (b *Backend) AfterEachTry(t testing.TB, name string, after func(try int)) *aztables.Client {
 	t.Helper()
-	opts := &aztables.ClientOptions{ClientOptions: b.options(b.script.Transport())}
-	opts.PerRetryPolicies = []policy.Policy{&afterEachTry{after: after}}
-	if b.Accelerated {
-		wire.Accelerate(&opts.ClientOptions)
-	}
-	client, err := aztables.NewServiceClientFromConnectionString(b.connection, opts)
-	if err != nil {
-		t.Fatalf("a table service client: %v", err)
-	}
-	return client.NewClient(name)
+	return b.tables(t, b.script.Transport(), &afterEachTry{after: after}).NewClient(name)
 }
 
 type afterEachTry struct {
