@@ -26,7 +26,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
-	"time"
 
 	"github.com/azpatterns/azpatterns/examples/internal/account"
 	"github.com/azpatterns/azpatterns/examples/internal/cmdline"
@@ -83,11 +82,6 @@ func show(ctx context.Context, out io.Writer, where account.Flags) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		// A new context, because ctx is canceled after an interrupt.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-		defer cancel()
-		err = errors.Join(err, d.Drop(ctx))
-	}()
+	defer func() { err = errors.Join(err, account.Drop(ctx, d.Drop)) }()
 	return (&tour{d, out}).run(ctx, a.Requests)
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/azpatterns/azpatterns/examples/internal/account"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -30,23 +31,9 @@ type tour struct {
 
 // run prints what each step returns, and how many requests it made.
 func (t *tour) run(ctx context.Context, requests func() int) error {
-	for _, do := range []func(context.Context) (string, error){
+	return account.Run(ctx, t.out, 72, requests,
 		t.create, t.hire, t.idAndEmail, t.badge, t.lastName, t.department, t.emailTaken, t.badgeTaken,
-		t.explain, t.marry, t.transfer, t.work, t.moved, t.archive, t.work, t.check,
-	} {
-		before := requests()
-		text, err := do(ctx)
-		if err != nil {
-			return err
-		}
-		n := requests() - before
-		plural := "s"
-		if n == 1 {
-			plural = ""
-		}
-		fmt.Fprintf(t.out, "%-72s %3d request%s\n", text, n, plural)
-	}
-	return nil
+		t.explain, t.marry, t.transfer, t.work, t.moved, t.archive, t.work, t.check)
 }
 
 func (t *tour) create(ctx context.Context) (string, error) {

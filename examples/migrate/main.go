@@ -26,7 +26,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
@@ -76,12 +75,7 @@ func run(ctx context.Context, out io.Writer, where account.Flags) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		// A new context, because ctx is canceled after an interrupt.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-		defer cancel()
-		err = errors.Join(err, m.drop(ctx))
-	}()
+	defer func() { err = errors.Join(err, account.Drop(ctx, m.drop)) }()
 	return m.run(ctx, a.Requests)
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/azpatterns/azpatterns/examples/internal/account"
 	"github.com/azpatterns/azpatterns/examples/migrate/after"
 	"github.com/azpatterns/azpatterns/examples/migrate/before"
 	"github.com/azpatterns/azpatterns/keys"
@@ -32,24 +33,10 @@ const supplier = "Contoso 3"
 
 // run prints what each step returns, and how many requests it made.
 func (m *migration) run(ctx context.Context, requests func() int) error {
-	for _, do := range []func(context.Context) (string, error){
+	return account.Run(ctx, m.out, 81, requests,
 		m.fill, m.scan, m.sell, m.rename, m.addBoth, m.readBoth,
 		m.interrupt, m.readReserved, m.skipReserved,
-		m.create, m.complete, m.backfill, m.verify, m.share, m.lookUp,
-	} {
-		start := requests()
-		text, err := do(ctx)
-		if err != nil {
-			return err
-		}
-		n := requests() - start
-		plural := "s"
-		if n == 1 {
-			plural = ""
-		}
-		fmt.Fprintf(m.out, "%-80s %4d request%s\n", text, n, plural)
-	}
-	return nil
+		m.create, m.complete, m.backfill, m.verify, m.share, m.lookUp)
 }
 
 // fill is the state before the migration.

@@ -80,11 +80,8 @@ func run(ctx context.Context, out io.Writer, csv string, where account.Flags) (e
 		return err
 	}
 	defer func() {
-		// ctx may be cancelled by an interrupt, and the tables have to be deleted anyway.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-		defer cancel()
 		for _, t := range d.created {
-			err = errors.Join(err, t.Drop(ctx))
+			err = errors.Join(err, account.Drop(ctx, t.Drop))
 		}
 	}()
 	return d.steps(ctx, file, a.Requests)
@@ -113,25 +110,8 @@ type table interface {
 
 // steps prints what each step returns, and how many requests it made.
 func (d *demo) steps(ctx context.Context, file io.Reader, requests func() int) error {
-	for _, do := range []func(context.Context) (string, error){
-		d.create,
-		func(ctx context.Context) (string, error) { return d.load(ctx, file) },
-		d.storeEmployees,
-		d.readOne,
-		d.birthday,
-		d.department,
-		d.lastClaims,
-	} {
-		before := requests()
-		text, err := do(ctx)
-		d.progress.done()
-		if err != nil {
-			return err
-		}
-		n := requests() - before
-		fmt.Fprintf(d.out, "%-64s %3d request%s\n", text, n, plural(n))
-	}
-	return nil
+	load := func(ctx context.Context) (string, error) { return d.load(ctx, file) }
+	return account.Run(ctx, d.out, 64, requests, d.create, load, d.storeEmployees, d.readOne, d.birthday, d.department, d.lastClaims)
 }
 
 func (d *demo) create(ctx context.Context) (string, error) {
@@ -152,6 +132,7 @@ const stream = "claims"
 
 // load appends the claims of the file, a hundred per request, and collects the employees.
 func (d *demo) load(ctx context.Context, file io.Reader) (string, error) {
+	defer d.progress.done()
 	d.people = make(map[keys.Key]Employee)
 	var waiting []Claim
 	loaded, skipped := 0, 0
@@ -187,14 +168,15 @@ func (d *demo) load(ctx context.Context, file io.Reader) (string, error) {
 	if loaded == 0 {
 		return "", errors.New("the file has no valid line")
 	}
-	text := fmt.Sprintf("appended %d expense claim%s", loaded, plural(loaded))
+	text := fmt.Sprintf("appended %d expense claim%s", loaded, account.Plural(loaded))
 	if skipped > 0 {
-		text += fmt.Sprintf(", skipped %d line%s", skipped, plural(skipped))
+		text += fmt.Sprintf(", skipped %d line%s", skipped, account.Plural(skipped))
 	}
 	return text, nil
 }
 
 func (d *demo) storeEmployees(ctx context.Context) (string, error) {
+	defer d.progress.done()
 	report, err := d.employees.Bulk(ctx, func(yield func(patterns.Op[Employee]) bool) {
 		for _, e := range d.people {
 			if !yield(patterns.UpsertOp(&e, patterns.Replace)) {
@@ -202,7 +184,7 @@ func (d *demo) storeEmployees(ctx context.Context) (string, error) {
 			}
 		}
 	}, &patterns.BulkOptions{Progress: func(p patterns.Progress) { d.progress.at("employees", p.Done) }})
-	return fmt.Sprintf("stored %d employee%s, one transaction per department", report.Done, plural(report.Done)), err
+	return fmt.Sprintf("stored %d employee%s, one transaction per department", report.Done, account.Plural(report.Done)), err
 }
 
 // first returns the key of the first employee.
@@ -228,7 +210,7 @@ func (d *demo) department(ctx context.Context) (string, error) {
 		}
 		n++
 	}
-	return fmt.Sprintf("listed the %d employee%s of %s", n, plural(n), name), nil
+	return fmt.Sprintf("listed the %d employee%s of %s", n, account.Plural(n), name), nil
 }
 
 func (d *demo) lastClaims(ctx context.Context) (string, error) {
@@ -241,11 +223,4 @@ func (d *demo) lastClaims(ctx context.Context) (string, error) {
 		fmt.Fprintf(d.out, "  %s  %s  %8.2f  %s\n", entry.Time.Format("2006-01-02 15:04"), c.EmployeeID, c.Amount, c.Purpose)
 	}
 	return "read the last 10 claims from four partitions, newest first", nil
-}
-
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }
