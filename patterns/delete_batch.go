@@ -31,7 +31,7 @@ func (d *deletion[T]) delete(ctx context.Context, rows []deletedRow) (err error)
 		}
 		_, err := batch.Commit(ctx)
 		if err == nil {
-			d.done(rows, func(p *DeleteProgress) { p.Transactions++; p.Deleted += len(rows) })
+			d.done(rows, len(rows), 0)
 			return nil
 		}
 		if errors.Is(err, ErrNeedsAccelerate) {
@@ -40,7 +40,7 @@ func (d *deletion[T]) delete(ctx context.Context, rows []deletedRow) (err error)
 			}
 			continue
 		}
-		d.done(nil, func(p *DeleteProgress) { p.Transactions++ })
+		d.done(nil, 0, 0)
 		switch {
 		case errors.Is(err, ErrTableNotFound):
 			return err
@@ -70,7 +70,9 @@ func (d *deletion[T]) remaining(ctx context.Context, rows []deletedRow, failure 
 		between = narrow // returns no more rows than the first read did
 	}
 	existing := make(map[string]azcore.ETag)
-	for item, err := range d.table.Query(ctx, between, &QueryOptions{Select: []string{}}) {
+	options := d.options.QueryOptions
+	options.Allow = 0 // one partition
+	for item, err := range d.table.Query(ctx, between, &options) {
 		if err != nil {
 			return rows, errors.Join(failure, err)
 		}
@@ -88,8 +90,8 @@ func (d *deletion[T]) remaining(ctx context.Context, rows []deletedRow, failure 
 			left = append(left, t)
 		}
 	}
-	d.done(gone, func(p *DeleteProgress) { p.Gone += len(gone) })
-	d.done(changed, func(p *DeleteProgress) { p.Changed += len(changed) })
+	d.done(gone, len(gone), 0)
+	d.done(changed, 0, len(changed))
 	return left, nil
 }
 
@@ -101,18 +103,17 @@ func (d *deletion[T]) deleteSingly(ctx context.Context, rows []deletedRow, failu
 		return rows, failure
 	}
 	t := rows[f.Index]
-	count := func(p *DeleteProgress) { p.Transactions++; p.Deleted++ }
+	deleted, kept := 1, 0
 	switch err := d.table.Delete(ctx, t.key, t.etag); {
 	case errors.Is(err, ErrOutcomeUnknown):
 		return rows, err
 	case errors.Is(err, ErrNotFound):
-		count = func(p *DeleteProgress) { p.Transactions++; p.Gone++ }
 	case errors.Is(err, ErrConflict):
-		count = func(p *DeleteProgress) { p.Transactions++; p.Changed++ }
+		deleted, kept = 0, 1
 	case err != nil:
 		return rows, err
 	}
-	d.done([]deletedRow{t}, count)
+	d.done([]deletedRow{t}, deleted, kept)
 	left := append(rows[:f.Index:f.Index], rows[f.Index+1:]...)
 	return left, nil
 }

@@ -1,6 +1,7 @@
 package patterns
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -8,50 +9,27 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/query"
 )
 
 // DeleteOptions are the options of [Table.DeleteWhere]. nil and the zero value mean the defaults.
 type DeleteOptions struct {
-	// Allow is the most expensive query class permitted to find the rows, as in
-	// [QueryOptions]. The zero value refuses a scan of the whole table with
-	// [query.ErrScan]; the zero Filter, which matches every row, needs one.
-	Allow query.Class
+	// QueryOptions are those of the read that finds the rows. The zero Filter, which matches every
+	// row, needs Allow. Parallel is also in how many partitions rows are deleted concurrently. Select
+	// and Limit are refused with [ErrBadOption].
+	QueryOptions
 
 	// IfUnchanged deletes a row only in the version that was found. A row that was changed
-	// since is kept and counted in Changed. The zero value deletes any version.
+	// since is kept and counted as Skipped. The zero value deletes any version.
 	IfUnchanged bool
 
-	// DryRun finds the rows and deletes none. Transactions then counts those that would have
-	// been sent.
+	// DryRun finds the rows and deletes none.
 	DryRun bool
 
-	// Cursor continues an earlier run with the same table and filter, see
-	// [DeleteProgress.Cursor].
-	Cursor string
-
-	// Parallel is in how many partitions rows are deleted concurrently. Zero means 8.
-	Parallel int
-
 	// Progress, if not nil, receives the counts after each transaction. Calls do not overlap.
-	Progress func(DeleteProgress)
-}
-
-// DeleteProgress counts what [Table.DeleteWhere] has done.
-type DeleteProgress struct {
-	Found   int // rows that match the filter
-	Deleted int // rows deleted; in a dry run, rows that would have been deleted
-	Gone    int // rows that another client deleted during the run
-	Changed int // rows that were kept because another client changed them during the run
-
-	Pages        int // pages read
-	Transactions int // transactions sent, including repeated ones and single deletes
-
-	// Cursor is the value for [DeleteOptions] of a run that continues after all rows that are
-	// done. "" means the beginning, or, if DeleteWhere returned no error, the end. A run that
-	// continues may find rows again that were deleted; they cost nothing but their page.
-	Cursor string
+	Progress func(Progress)
 }
 
 // DeleteWhere deletes the rows that match f. It is meant for tables that also contain rows to
@@ -64,10 +42,16 @@ type DeleteProgress struct {
 // boundaries. So the total is one request for each page and one for each transaction: 1,100
 // for 100,000 rows in 100 partitions.
 //
+// Found are the rows that match f, Done those that were deleted, also by another client during the
+// run, and Skipped those that were kept because another client has changed them. Cursor continues in
+// another run with the same table and filter after all rows that are done; "" is the beginning. A run
+// that continues may find rows again that were deleted; they cost nothing but their page. A cursor
+// that is damaged, or of another table or filter, is [ErrBadCursor].
+//
 // DeleteWhere is not atomic. On an error, or when ctx ends, it waits for the running requests
 // and returns. The counts show what was done, and Cursor where to continue; starting from the
 // beginning is correct too. Concurrent runs are safe: a row that another run has deleted
-// counts as Gone, and its transaction is repeated after another read.
+// counts as Done, and its transaction is repeated after another read.
 //
 // A transaction whose outcome is unknown is repeated after another read, a few times, before
 // DeleteWhere returns [ErrOutcomeUnknown].
@@ -78,26 +62,29 @@ type DeleteProgress struct {
 //
 // Rows that are inserted before the current position of the read are kept. Do not use DeleteWhere on
 // the table of a [Store]: its views would not be updated.
-func (t *Table[T]) DeleteWhere(ctx context.Context, f query.Filter, opts *DeleteOptions) (DeleteProgress, error) {
+func (t *Table[T]) DeleteWhere(ctx context.Context, f query.Filter, cursor string, opts *DeleteOptions) (Progress, error) {
 	var o DeleteOptions
 	if opts != nil {
 		o = *opts
 	}
 	if t == nil {
-		return DeleteProgress{}, fmt.Errorf("delete: table: %w", ErrNil)
+		return Progress{}, fmt.Errorf("delete: table: %w", ErrNil)
 	}
-	if o.Parallel < 0 {
-		return DeleteProgress{}, fmt.Errorf("delete: %w: negative Parallel", ErrBadOption)
+	if o.Select != nil || o.Limit != 0 {
+		return Progress{}, fmt.Errorf("delete: %w: Select and Limit have no meaning", ErrBadOption)
 	}
-	if o.Parallel == 0 {
-		o.Parallel = defaultParallel
+	o.Select = []string{}
+	if _, err := t.Explain(f, &o.QueryOptions); err != nil {
+		return Progress{}, fmt.Errorf("delete: %w", err)
 	}
-	d := &deletion[T]{table: t, filter: f, options: o}
-	d.progress.Cursor, d.next = o.Cursor, o.Cursor
+	d := &deletion[T]{table: t, filter: f, options: o, next: cursor}
+	d.progress.Cursor = cursor
+	ctx = d.requests.Context(ctx)
 	err := d.run(ctx)
 	if err != nil {
 		err = fmt.Errorf("delete: %w", err)
 	}
+	d.progress.Requests = d.requests.Count()
 	return d.progress, err
 }
 
@@ -111,8 +98,9 @@ type deletion[T any] struct {
 	workers *errgroup.Group
 	current *partitionQueue // of the partition that is being read
 
+	requests calls.Requests
 	mu       sync.Mutex // guards the fields below, and calls of Progress
-	progress DeleteProgress
+	progress Progress
 	pages    []*deletedPage // pages with rows that are not done, in order
 	next     string         // cursor after the last page read
 }
@@ -144,7 +132,7 @@ const maxReady = 1000 / MaxBatchOps
 func (d *deletion[T]) run(ctx context.Context) error {
 	callerCtx := ctx
 	d.workers, ctx = errgroup.WithContext(ctx)
-	d.workers.SetLimit(d.options.Parallel)
+	d.workers.SetLimit(cmp.Or(d.options.Parallel, defaultParallel))
 	err := d.read(ctx)
 	if err == nil {
 		err = d.endPartition(ctx)
@@ -160,15 +148,13 @@ func (d *deletion[T]) run(ctx context.Context) error {
 
 // read finds the rows and adds them to the queues of their partitions.
 func (d *deletion[T]) read(ctx context.Context) error {
-	options := &QueryOptions{Select: []string{}, Allow: d.options.Allow}
-	for cursor := d.options.Cursor; ; {
-		found, err := d.table.Page(ctx, d.filter, cursor, options)
+	for cursor := d.next; ; {
+		found, err := d.table.Page(ctx, d.filter, cursor, &d.options.QueryOptions)
 		if err != nil {
 			return err
 		}
 		p := &deletedPage{cursor: cursor, left: len(found.Items)}
 		d.mu.Lock()
-		d.progress.Pages++
 		d.progress.Found += len(found.Items)
 		d.pages, d.next = append(d.pages, p), found.Cursor
 		d.advanceCursor()
@@ -226,7 +212,7 @@ func (d *deletion[T]) send(ctx context.Context) error {
 	batch := q.batch
 	q.batch = nil
 	if d.options.DryRun {
-		d.done(batch, func(p *DeleteProgress) { p.Transactions++; p.Deleted += len(batch) })
+		d.done(batch, len(batch), 0)
 		return nil
 	}
 	if q.ready == nil {
@@ -248,14 +234,17 @@ func (d *deletion[T]) send(ctx context.Context) error {
 	}
 }
 
-// done records rows that are done, applies count to the counts, and reports them.
-func (d *deletion[T]) done(rows []deletedRow, count func(*DeleteProgress)) {
+// done records rows of which nothing is left to do, the number of those that are deleted and of those that
+// are kept, and reports the counts.
+func (d *deletion[T]) done(rows []deletedRow, deleted, kept int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for i := range rows {
 		rows[i].page.left--
 	}
-	count(&d.progress)
+	d.progress.Done += deleted
+	d.progress.Skipped += kept
+	d.progress.Requests = d.requests.Count()
 	d.advanceCursor()
 	if d.options.Progress != nil {
 		d.options.Progress(d.progress)

@@ -166,7 +166,7 @@ func ExampleProject() {
 func ExampleTable_Scan() {
 	ctx := context.Background()
 	table, _ := colleagues(ctx)
-	opts := &patterns.ScanOptions{PageSize: 2, Parallel: 4}
+	opts := &patterns.QueryOptions{PageSize: 2, Parallel: 4}
 	done, oldest := "", int32(0)
 	for page, err := range table.Scan(ctx, query.Filter{}, "", opts) {
 		if err != nil {
@@ -179,7 +179,7 @@ func ExampleTable_Scan() {
 		done = page.Cursor
 		break // the process is stopped here
 	}
-	var last patterns.ScanProgress
+	var last patterns.Progress
 	for page, err := range table.Scan(ctx, query.Filter{}, done, opts) {
 		if err != nil {
 			fmt.Println(err)
@@ -190,7 +190,7 @@ func ExampleTable_Scan() {
 		}
 		last = page.Progress
 	}
-	fmt.Println(last.Rows, "rows, the oldest is", oldest)
+	fmt.Println(last.Found, "rows, the oldest is", oldest)
 	// Output:
 	// 5 rows, the oldest is 61
 }

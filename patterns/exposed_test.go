@@ -128,7 +128,7 @@ func exposedCalls(t *testing.T, m policy.Transporter, connection, name string, a
 			for cursor := ""; ; {
 				var page patterns.ScanPage[counter]
 				var err error
-				for page, err = range table.Scan(ctx, all, cursor, &patterns.ScanOptions{Parallel: 1}) {
+				for page, err = range table.Scan(ctx, all, cursor, &patterns.QueryOptions{Parallel: 1}) {
 					break
 				}
 				if cursor = page.Cursor; err != nil || cursor == "" {

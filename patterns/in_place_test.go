@@ -82,7 +82,7 @@ func mark[L any](l list[L]) func(*note[L]) error {
 func wantTag[L any](t *testing.T, s *patterns.Store[note[L]], l list[L], row, tag string) {
 	t.Helper()
 	assert.Equal(t, *l.at(assert.Must(s.Get(t.Context(), noteKey(row)))(t).Value.Tags, 0), tag, "the tag of", row, "is")
-	for f, err := range reindex.Verify(t.Context(), s, nil) {
+	for f, err := range reindex.Verify(t.Context(), s, "", nil) {
 		assert.NoError(t, err)
 		assert.Equal(t, f.Kind, reindex.Duplicate)
 	}
@@ -168,7 +168,7 @@ func testDuplicate[L any](t *testing.T, b *harness.Backend, l list[L], reread in
 	one := secondaryindex.Intra("one", first, &secondaryindex.Options[note[L]]{Duplicates: all})
 	s := harness.NewStore(t, client, &patterns.StoreOptions[note[L]]{Views: []patterns.View[note[L]]{all, one}})
 	for _, view := range []string{"all", "one"} {
-		assert.Must(reindex.Backfill(t.Context(), s, view, nil))(t)
+		assert.Must(reindex.Backfill(t.Context(), s, view, "", nil))(t)
 	}
 	item := assert.Must(s.Get(t.Context(), noteKey("2")))(t)
 	b.ResetRequests()

@@ -162,17 +162,17 @@ func TestPagesThatFailAreReadAgain(t *testing.T) {
 			},
 			"secondaryindex": func(t *testing.T) ([]string, int) {
 				return readOn(t, func(c string) iter.Seq2[secondaryindex.Page[paged], error] {
-					return seconds.Pages(ctx, "p", secondaryindex.Equal("v"), c, &secondaryindex.QueryOptions{PageSize: 3})
+					return seconds.Pages(ctx, "p", secondaryindex.Equal("v"), c, &patterns.QueryOptions{PageSize: 3})
 				}, entries, entryName)
 			},
 			"indexentity": func(t *testing.T) ([]string, int) {
 				return readOn(t, func(c string) iter.Seq2[patterns.Page[paged], error] {
-					return lists.Pages(ctx, "p", "v", c, &indexentity.QueryOptions{Limit: 3, Parallel: 1})
+					return lists.Pages(ctx, "p", "v", c, &patterns.QueryOptions{Limit: 3, Parallel: 1})
 				}, ofPage, rowKey)
 			},
 			"logtail": func(t *testing.T) ([]string, int) {
 				names, failed := readOn(t, func(c string) iter.Seq2[logtail.Page[paged], error] {
-					return log.Pages(ctx, "s", time.Time{}, time.Time{}, c, &logtail.PageOptions{Limit: 3})
+					return log.Pages(ctx, "s", time.Time{}, time.Time{}, c, &patterns.QueryOptions{Limit: 3})
 				}, func(p logtail.Page[paged]) ([]logtail.Entry[paged], string) { return p.Entries, p.Cursor }, func(e logtail.Entry[paged]) string { return e.Value.ID })
 				slices.Reverse(names) // the newest is first
 				return names, failed

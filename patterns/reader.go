@@ -99,11 +99,11 @@ func (r *Reader[U]) Pages(ctx context.Context, f query.Filter, cursor string, op
 }
 
 // Scan is [Table.Scan].
-func (r *Reader[U]) Scan(ctx context.Context, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[U], error] {
+func (r *Reader[U]) Scan(ctx context.Context, f query.Filter, cursor string, opts *QueryOptions) iter.Seq2[ScanPage[U], error] {
 	return scanItems[U](ctx, r.rows, f, cursor, opts)
 }
 
 // Segments is [Table.Segments].
-func (r *Reader[U]) Segments(ctx context.Context, f query.Filter, n int, opts *ScanOptions) ([]string, error) {
+func (r *Reader[U]) Segments(ctx context.Context, f query.Filter, n int, opts *QueryOptions) ([]string, error) {
 	return segments(ctx, r.rows, f, n, opts)
 }

@@ -44,16 +44,16 @@ func TestRowsOfAnyTypeAreFilteredAndSelectedByAnyProperty(t *testing.T) {
 		page := assert.Must(rows.Page(ctx, f, "", opts))(t)
 		check("Page", page.Items)
 		var scanned []patterns.Item[patterns.Row]
-		for page, err := range rows.Scan(ctx, f, "", &patterns.ScanOptions{Select: []string{"Age"}, Parallel: 1}) {
+		for page, err := range rows.Scan(ctx, f, "", &patterns.QueryOptions{Select: []string{"Age"}, Parallel: 1}) {
 			assert.NoError(t, err)
 			scanned = append(scanned, page.Items...)
 		}
 		check("Scan", scanned)
 		b.WantRequests(t, map[string]int{"Table.Query": 3})
 
-		report, err := rows.DeleteWhere(ctx, f, nil)
+		report, err := rows.DeleteWhere(ctx, f, "", nil)
 		assert.NoError(t, err)
-		assert.Equal(t, report.Deleted, 2)
+		assert.Equal(t, report.Done, 2)
 		assert.Equal(t, len(assert.All(t, rows.Query(ctx, query.PartitionKey.Eq("sales"), nil))), 1, "rows are left")
 	})
 }

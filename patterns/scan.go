@@ -9,50 +9,26 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// ScanOptions are the options of [Table.Scan]. nil and the zero value mean the defaults.
-type ScanOptions struct {
-	// Select is that of [QueryOptions].
-	Select []string
-
-	// PageSize is the number of rows to request at a time, 1 to 1000. Zero means 1000.
-	PageSize int
-
-	// Parallel is the largest number of concurrent requests. Zero means 8. The service
-	// returns about 2,000 rows a second from one partition, however many clients read
-	// it. So a larger number helps up to the number of partitions that the service keeps
-	// on different servers.
-	//
-	// https://learn.microsoft.com/azure/storage/tables/scalability-targets
-	Parallel int
-}
-
 // ScanPage is a part of what a scan reads.
 type ScanPage[T any] struct {
 	// Items are in key order within the page. Pages are in no order. Items may be empty.
 	Items []Item[T]
 
-	// Cursor is the position after all pages returned so far, from which [Table.Scan]
-	// continues, in another process too. It is opaque and safe in a URL. It is valid for
-	// the same table, filter and selection only. It is "" if there are no more pages.
+	// Progress counts what the scan has done, including the runs before the cursor that it
+	// continued from: rows returned, as Found and Done, and requests to read pages and to divide the
+	// table. Its Cursor is the position after all pages returned so far, from which [Table.Scan]
+	// continues. It is valid for the same table, filter and selection only. It is "" if there are
+	// no more pages.
 	//
-	// It takes about 100 bytes, and two or three keys, for each key range that is being
-	// read. There are at most [ScanOptions.Parallel] of these.
-	Cursor string
-
-	Progress ScanProgress
+	// The cursor takes about 100 bytes, and two or three keys, for each key range that is being
+	// read. There are at most [QueryOptions.Parallel] of these.
+	Progress
 }
 
-// ScanProgress counts what a scan has done, including the runs before the cursor that it
-// continued from.
-type ScanProgress struct { // the fields are those of fetch.Progress
-	Rows     int // returned
-	Requests int // to read pages and to divide the table; the SDK's retries do not count
-	Segments int // key ranges that were read, or are being read, independently
-}
-
-// Scan reads all rows that f matches, in no order, as fast as [ScanOptions.Parallel]
+// Scan reads all rows that f matches, in no order, as fast as [QueryOptions.Parallel]
 // concurrent requests allow. It is for jobs that read the whole table or a large part of
-// it. The zero Filter matches every row. Every class of query is permitted.
+// it. The zero Filter matches every row. Every class of query is permitted, unless
+// [QueryOptions.Allow] is set. QueryOptions.Limit is refused with [ErrBadOption]: use a query.
 //
 // Each pair is a page and nil, or a zero page and an error, after which the sequence
 // ends. Leaving the loop ends the reading; no goroutine remains. Memory holds at most
@@ -75,7 +51,7 @@ type ScanProgress struct { // the fields are those of fetch.Progress
 // A row that exists all the time is returned exactly once, over any number of runs that
 // continue from one another's cursors. Rows inserted or deleted meanwhile may or may not
 // be returned. On Cosmos DB for Table, whose results have no order, ranges are not cut.
-func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[T], error] {
+func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts *QueryOptions) iter.Seq2[ScanPage[T], error] {
 	return scanItems[T](ctx, t.rows, f, cursor, opts)
 }
 
@@ -88,39 +64,32 @@ func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts
 // The segments are ranges of keys, chosen so that they are of similar size if the keys are
 // spread evenly. Otherwise they are not: a large partition among many small ones may be in
 // one segment. So use several times as many segments as machines. Each has about a page of
-// rows ([ScanOptions.PageSize]) or more, so a small table has fewer than n: one of a single
+// rows ([QueryOptions.PageSize]) or more, so a small table has fewer than n: one of a single
 // page, or of none, is one segment, and so is a table of Cosmos DB. There are none if f
 // matches no key. An n below 1 means 1.
 //
 // At most 4n+32 requests, of keys only: one page of each segment, and probes of one row.
-// ScanOptions.Parallel limits the concurrent ones.
-func (t *Table[T]) Segments(ctx context.Context, f query.Filter, n int, opts *ScanOptions) ([]string, error) {
+// QueryOptions.Parallel limits the concurrent ones.
+func (t *Table[T]) Segments(ctx context.Context, f query.Filter, n int, opts *QueryOptions) ([]string, error) {
 	return segments(ctx, t.rows, f, n, opts)
 }
 
-func segments(ctx context.Context, r *records.Reader, f query.Filter, n int, opts *ScanOptions) ([]string, error) {
-	p, err := r.Source.Plan(f, opts.fetch())
+func segments(ctx context.Context, r *records.Reader, f query.Filter, n int, opts *QueryOptions) ([]string, error) {
+	p, err := r.Source.PlanScan(f, opts)
 	if err != nil {
 		return nil, err
 	}
 	return p.Divide(ctx, n)
 }
 
-// fetch returns the options of the plan of a scan.
-func (o *ScanOptions) fetch() *QueryOptions {
-	if o == nil {
-		o = new(ScanOptions)
-	}
-	return &QueryOptions{Select: o.Select, PageSize: o.PageSize, Parallel: o.Parallel, Allow: query.TableScan}
-}
-
-func scanItems[T any](ctx context.Context, r *records.Reader, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[T], error] {
+func scanItems[T any](ctx context.Context, r *records.Reader, f query.Filter, cursor string, opts *QueryOptions) iter.Seq2[ScanPage[T], error] {
 	return func(yield func(ScanPage[T], error) bool) {
-		r.Scan(ctx, f, cursor, opts.fetch(), func(page *records.Page, read fetch.ScanPage, err error) bool {
+		r.Scan(ctx, f, cursor, opts, func(page *records.Page, read fetch.ScanPage, err error) bool {
 			if err != nil {
 				return yield(ScanPage[T]{}, err)
 			}
-			return yield(ScanPage[T]{itemsOf[T](page), read.Cursor, ScanProgress(read.Progress)}, nil)
+			n := read.Progress
+			return yield(ScanPage[T]{itemsOf[T](page), Progress{Found: n.Rows, Done: n.Rows, Requests: n.Requests, Cursor: read.Cursor}}, nil)
 		})
 	}
 }

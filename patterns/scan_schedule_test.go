@@ -30,7 +30,7 @@ func TestAScanThatIsResumedReturnsEveryRowOnce(t *testing.T) {
 		s.Inner = harness.Inner(account)
 		r := &scanRun{
 			Schedule: s, fast: mode == "accelerated", retries: int32(s.IntN(4)) - 1, want: map[keys.Key]bool{}, got: map[keys.Key]bool{},
-			opts: &patterns.ScanOptions{PageSize: some(0, 2, 20), Parallel: some(1, 1, 2, 4)},
+			opts: &patterns.QueryOptions{PageSize: some(0, 2, 20), Parallel: some(1, 1, 2, 4)},
 		}
 		if s.IntN(3) == 0 {
 			r.filter = query.Prop("A").Eq("yes")
@@ -61,7 +61,7 @@ type scanRun struct {
 	fast    bool
 	retries int32
 	filter  query.Filter
-	opts    *patterns.ScanOptions
+	opts    *patterns.QueryOptions
 	want    map[keys.Key]bool // the matching rows that exist all the time
 	got     map[keys.Key]bool
 }

@@ -53,8 +53,8 @@ func (s *Store[T]) Pages(ctx context.Context, f query.Filter, cursor string, opt
 
 // Scan is [Table.Scan] of the primaries, see [Store.Query]: it returns each primary that
 // exists all the time exactly once, over any number of runs that continue from one another's
-// cursors. [ScanProgress.Rows] counts primaries. A page may have no items. A cursor is valid
+// cursors. The counts are those of primaries. A page may have no items. A cursor is valid
 // for the same [StoreOptions.Primaries] only.
-func (s *Store[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts *ScanOptions) iter.Seq2[ScanPage[T], error] {
+func (s *Store[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts *QueryOptions) iter.Seq2[ScanPage[T], error] {
 	return scanItems[T](ctx, s.rows, f, cursor, opts)
 }

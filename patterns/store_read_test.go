@@ -253,7 +253,7 @@ func TestPagesOfAStoreContainExactlyThePrimaries(t *testing.T) {
 }
 
 // scanOnce continues a scan from a cursor until it has received the given number of pages.
-func scanOnce(t *testing.T, s *patterns.Store[clerk], cursor string, pages int, opts *patterns.ScanOptions, found map[keys.Key]int) string {
+func scanOnce(t *testing.T, s *patterns.Store[clerk], cursor string, pages int, opts *patterns.QueryOptions, found map[keys.Key]int) string {
 	t.Helper()
 	n := 0
 	for page, err := range s.Scan(t.Context(), query.Filter{}, cursor, opts) {
@@ -279,7 +279,7 @@ func TestAScanOfAStoreReturnsEachPrimaryOnceWhereverItIsInterrupted(t *testing.T
 		for i := 25; i < 30; i++ {
 			want[keys.Key{Partition: "ops", Row: fmt.Sprint("id_", i)}] = 1
 		}
-		for _, opts := range []*patterns.ScanOptions{{PageSize: 6, Parallel: 1}, {PageSize: 3, Parallel: 4}, {PageSize: 9, Parallel: 3, Select: []string{"Name"}}} {
+		for _, opts := range []*patterns.QueryOptions{{PageSize: 6, Parallel: 1}, {PageSize: 3, Parallel: 4}, {PageSize: 9, Parallel: 3, Select: []string{"Name"}}} {
 			for every := 1; every <= 4; every++ {
 				b.ClearFaults()
 				if b.InProcess() && every%2 == 0 {
@@ -296,7 +296,7 @@ func TestAScanOfAStoreReturnsEachPrimaryOnceWhereverItIsInterrupted(t *testing.T
 		rows := 0
 		for page, err := range s.Scan(t.Context(), inSales(), "", nil) {
 			assert.NoError(t, err)
-			rows = page.Progress.Rows
+			rows = page.Progress.Found
 		}
 		assert.Equal(t, rows, len(m.all), "rows counted")
 	})

@@ -66,8 +66,8 @@ func deleteRows(ctx context.Context, logins *highvolumedelete.Tables[Login], use
 	if err != nil {
 		return 0, err
 	}
-	report, err := table.DeleteWhere(ctx, query.PartitionKey.Eq(user), nil)
-	return report.Deleted, err
+	report, err := table.DeleteWhere(ctx, query.PartitionKey.Eq(user), "", nil)
+	return report.Done, err
 }
 
 func main() {

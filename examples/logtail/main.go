@@ -81,7 +81,7 @@ func main() {
 	}
 	cursor := "" // can be part of a link; newer claims do not move the following pages
 	next := func() (any, error) {
-		page, err := expenses.Page(ctx, "000123", time.Time{}, time.Time{}, cursor, &logtail.PageOptions{Limit: 20})
+		page, err := expenses.Page(ctx, "000123", time.Time{}, time.Time{}, cursor, &patterns.QueryOptions{Limit: 20})
 		if err != nil {
 			return nil, err
 		}

@@ -200,13 +200,13 @@ func (m *migration) complete(ctx context.Context) (string, error) {
 }
 
 func (m *migration) backfill(ctx context.Context) (string, error) {
-	report, err := reindex.Backfill(ctx, m.second.Store, after.Index, nil)
+	report, err := reindex.Backfill(ctx, m.second.Store, after.Index, "", nil)
 	return fmt.Sprintf("stored the index rows of %d products", report.Filled), err
 }
 
 func (m *migration) verify(ctx context.Context) (string, error) {
 	findings := 0
-	for _, err := range reindex.Verify(ctx, m.second.Store, nil) {
+	for _, err := range reindex.Verify(ctx, m.second.Store, "", nil) {
 		if err != nil {
 			return "", err
 		}

@@ -18,16 +18,16 @@ func countCommand(c *cli) action {
 			return err
 		}
 		p := c.progress("rows", 0)
-		var n patterns.ScanProgress
+		var n patterns.Progress
 		// Only the keys are read.
-		for page, err := range t.Scan(ctx, c.filter, "", &patterns.ScanOptions{Select: []string{}, Parallel: *parallel}) {
+		for page, err := range t.Scan(ctx, c.filter, "", &patterns.QueryOptions{Select: []string{}, Parallel: *parallel}) {
 			if err != nil {
 				return err
 			}
 			n = page.Progress
-			p.update(int64(n.Rows), 0)
+			p.update(int64(n.Found), 0)
 		}
-		return c.summary(false, "", figure{n.Rows, "rows"}, figure{n.Requests, "requests"})
+		return c.summary(false, "", figure{n.Found, "rows"}, figure{n.Requests, "requests"})
 	}
 }
 

@@ -89,7 +89,7 @@ func cursorElsewhere(t *testing.T) (cursor string) {
 	acct := storagetest.Start(nil)
 	newTable(t, acct, "Elsewhere", sampleRows(50))
 	table := assert.Must(openTable(acct.Tables().NewClient("Elsewhere")))(t)
-	for page, err := range table.Scan(t.Context(), anyRow, "", &patterns.ScanOptions{PageSize: 10}) {
+	for page, err := range table.Scan(t.Context(), anyRow, "", &patterns.QueryOptions{PageSize: 10}) {
 		assert.NoError(t, err)
 		cursor = page.Cursor
 		break

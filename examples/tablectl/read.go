@@ -34,7 +34,7 @@ func (m *move) scan(ctx context.Context, t *patterns.Table[stored]) iter.Seq2[ch
 		size := min(m.chunk, 1000)
 		var c chunk
 		pages := 0
-		for page, err := range t.Scan(ctx, m.filter, m.job.Cursor, &patterns.ScanOptions{PageSize: size, Parallel: m.parallel}) {
+		for page, err := range t.Scan(ctx, m.filter, m.job.Cursor, &patterns.QueryOptions{PageSize: size, Parallel: m.parallel}) {
 			for _, item := range page.Items {
 				r, err2 := encoded(item)
 				err = cmp.Or(err, err2)

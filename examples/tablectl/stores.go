@@ -28,19 +28,19 @@ func stores(a *account) (map[string]store, error) {
 
 // store is what the commands do with a Store, whatever its type of entities.
 type store interface {
-	verify(context.Context, *reindex.Options) iter.Seq2[reindex.Finding, error]
-	repair(context.Context, *reindex.Options) (reindex.Report, error)
+	verify(context.Context, string, *reindex.Options) iter.Seq2[reindex.Finding, error]
+	repair(context.Context, string, *reindex.Options) (reindex.Report, error)
 	Sweep(context.Context, *patterns.SweepOptions) (patterns.SweepReport, error)
 }
 
 type storeOf[T any] struct{ *patterns.Store[T] }
 
-func (s storeOf[T]) verify(ctx context.Context, o *reindex.Options) iter.Seq2[reindex.Finding, error] {
-	return reindex.Verify(ctx, s.Store, o)
+func (s storeOf[T]) verify(ctx context.Context, cursor string, o *reindex.Options) iter.Seq2[reindex.Finding, error] {
+	return reindex.Verify(ctx, s.Store, cursor, o)
 }
 
-func (s storeOf[T]) repair(ctx context.Context, o *reindex.Options) (reindex.Report, error) {
-	return reindex.Repair(ctx, s.Store, o)
+func (s storeOf[T]) repair(ctx context.Context, cursor string, o *reindex.Options) (reindex.Report, error) {
+	return reindex.Repair(ctx, s.Store, cursor, o)
 }
 
 func (c *cli) openStore(name string) (store, error) {

@@ -70,24 +70,18 @@ func viewCommand(repair bool) func(*cli) action {
 func (c *cli) reindex(ctx context.Context, s store, o *reindex.Options, job *state, repair bool) (err error) {
 	var r reindex.Report
 	p := c.progress("rows", 0)
-	o.Progress = func(now reindex.Report) {
-		r = now
-		p.update(int64(r.Rows), 0)
-	}
-	if job.Cursor != "" {
-		o.Cursor = []byte(job.Cursor)
-	}
+	o.Report = &r
+	o.Progress = func(now patterns.Progress) { p.update(int64(now.Found), 0) }
 	if job.path != "" {
-		o.Checkpoint = func(save func() ([]byte, error)) error {
-			cursor, err := save()
-			job.Cursor = string(cursor)
+		o.Checkpoint = func(save func() (string, error)) (err error) {
+			job.Cursor, err = save()
 			return errors.Join(err, job.save())
 		}
 	}
 	if repair {
-		r, err = s.repair(ctx, o)
+		r, err = s.repair(ctx, job.Cursor, o)
 	} else {
-		for x, failed := range s.verify(ctx, o) {
+		for x, failed := range s.verify(ctx, job.Cursor, o) {
 			if failed == nil {
 				job.Found++
 				failed = c.print(x, fmt.Sprintf("%-9s %s: row %s of %s", x.Kind, x.View, keyText(x.Row), keyText(x.Primary)))

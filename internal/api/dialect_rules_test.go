@@ -12,7 +12,7 @@ import (
 var dialect = map[string]func(declared) string{
 	"constructor": constructor, "options": options, "context": contextFirst, "table": ofATable, "create": create, "cursor": cursors,
 	"sweep": sweep, "field": field, "name": name, "result": result, "page": page, "hook": hook, "accessor": accessor, "key": key,
-	"view": view, "error": badOption,
+	"view": view, "error": badOption, "query": queries, "progress": oneProgress, "range": ranges,
 }
 
 // constructor: NewX(handles, names, *Options) (*X, error).
@@ -259,6 +259,52 @@ func view(d declared) string {
 	}
 	if !strings.HasPrefix(d.name, "Intra") && !strings.HasPrefix(d.name, "Inter") {
 		return "it is called Intra or Inter"
+	}
+	return ""
+}
+
+// queries: what reads several rows takes the QueryOptions of all packages, or options that embed them.
+func queries(d declared) string {
+	s := d.signature()
+	if d.of == nil || !takesContext(s) || !slices.Contains([]string{"Query", "Page", "Pages", "Scan", "Segments", "Children", "DeleteWhere"}, d.last()) {
+		return ""
+	}
+	p, ok := s.Params().At(s.Params().Len() - 1).Type().(*types.Pointer)
+	if !ok || !isOptions(typeOf(p)) || typeOf(p.Elem()) == queryOptions {
+		return "" // what takes no options has another rule
+	}
+	if fields, ok := p.Elem().Underlying().(*types.Struct); ok {
+		for f := range fields.Fields() {
+			if f.Embedded() && typeOf(f.Type()) == queryOptions {
+				return ""
+			}
+		}
+	}
+	return "the options have to be patterns.QueryOptions, or embed them"
+}
+
+// oneProgress: there is one type that counts what a call has done so far.
+func oneProgress(d declared) string {
+	if _, isType := d.obj.(*types.TypeName); isType && strings.HasSuffix(d.name, "Progress") && typeOf(d.obj.Type()) != progress {
+		return "it is patterns.Progress"
+	}
+	return ""
+}
+
+// ranges: what begins at From ends before To, and nothing ends with a last, inclusive one.
+func ranges(d declared) string {
+	var names []string
+	if s := d.signature(); s != nil {
+		for p := range s.Params().Variables() {
+			names = append(names, p.Name())
+		}
+	} else if v, ok := d.obj.(*types.Var); ok && v.IsField() {
+		names = []string{d.last()}
+	}
+	for _, n := range names {
+		if slices.Contains([]string{"first", "last", "until", "through", "First", "Last", "Until", "Through"}, n) {
+			return "a range is from and to, and excludes its end"
+		}
 	}
 	return ""
 }

@@ -231,8 +231,8 @@ func deleteWhereRow() Row {
 			})
 		}),
 		Ours: with(employees, func(ctx context.Context, t *patterns.Table[Employee]) error {
-			p, err := t.DeleteWhere(ctx, query.PartitionKey.Eq("Sales"), nil)
-			return wantCount(p.Deleted, bulkOps, err)
+			p, err := t.DeleteWhere(ctx, query.PartitionKey.Eq("Sales"), "", nil)
+			return wantCount(p.Done, bulkOps, err)
 		}),
 	}
 }

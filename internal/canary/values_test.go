@@ -182,7 +182,7 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 	add(all, records...)
 	add(all, slog.NewRecord(someTime, slog.LevelInfo, bird, 0), slog.NewRecord(farTime, slog.LevelInfo, bird, 0))
 	add(all, nil, &logdata.QueryOptions{Types: []string{bird}})
-	add(all, nil, &reindex.Options{Views: []string{"missing"}}, &reindex.Options{Cursor: []byte(bird)})
+	add(all, nil, &reindex.Options{Views: []string{"missing"}})
 	add(all, nil, &reindex.SurveyOptions{Rows: -1})
 	add(all, reindex.Job{Run: bird, Stage: 1})
 	add(all, secondaryindex.Range(bird, digits), secondaryindex.Prefix(bird+"\xff"), secondaryindex.Prefix(repeated(2000)), secondaryindex.Prefix(bird+"/\x01"))

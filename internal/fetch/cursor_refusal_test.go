@@ -109,7 +109,7 @@ func TestScanRefusesACursorOfAnotherScan(t *testing.T) {
 		}
 		f := query.PartitionKey.Eq("sales")
 		var cursor string
-		for page, err := range table.Scan(t.Context(), f, "", &patterns.ScanOptions{PageSize: 1}) {
+		for page, err := range table.Scan(t.Context(), f, "", &patterns.QueryOptions{PageSize: 1}) {
 			assert.NoError(t, err)
 			cursor = page.Cursor
 			break
@@ -126,7 +126,7 @@ func TestScanRefusesACursorOfAnotherScan(t *testing.T) {
 			assert.Equal(t, n, 1, what, "pairs")
 		}
 		refused("another filter", table.Scan(t.Context(), query.Filter{}, cursor, nil))
-		refused("another selection", table.Scan(t.Context(), f, cursor, &patterns.ScanOptions{Select: []string{"Age"}}))
+		refused("another selection", table.Scan(t.Context(), f, cursor, &patterns.QueryOptions{Select: []string{"Age"}}))
 		refused("a page's", table.Scan(t.Context(), f, paged.Cursor, nil))
 		refused("another table", other.Scan(t.Context(), f, cursor, nil))
 		refused("another table, not seen before", harness.NewTable[harness.Person](t, other.Client(), nil).Scan(t.Context(), f, cursor, nil))
@@ -156,7 +156,7 @@ func FuzzCursor(f *testing.F) {
 		own[cursor] = true
 		f.Add(cursor)
 	}
-	for page, err := range table.Scan(f.Context(), all, "", &patterns.ScanOptions{PageSize: 1}) {
+	for page, err := range table.Scan(f.Context(), all, "", &patterns.QueryOptions{PageSize: 1}) {
 		assert.NoError(f, err)
 		f.Add(page.Cursor)
 	}

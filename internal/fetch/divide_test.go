@@ -20,7 +20,7 @@ import (
 
 // readSegment scans from the cursor of a segment, and continues after every few pages from
 // the cursor of the last, as another process would.
-func readSegment(t testing.TB, open func() *patterns.Table[mark], f query.Filter, cursor string, stop int, opts *patterns.ScanOptions) (all []keys.Key) {
+func readSegment(t testing.TB, open func() *patterns.Table[mark], f query.Filter, cursor string, stop int, opts *patterns.QueryOptions) (all []keys.Key) {
 	t.Helper()
 	for ended := false; !ended; {
 		n, next := 0, ""
@@ -44,7 +44,7 @@ func TestTheSegmentsOfAScanAreSharedByMachines(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		client := b.Table(t)
 		table := harness.NewTable[mark](t, client, nil)
-		opts := &patterns.ScanOptions{PageSize: 5, Parallel: 2}
+		opts := &patterns.QueryOptions{PageSize: 5, Parallel: 2}
 		want := map[keys.Key]int{}
 		batch := table.Batch()
 		for i, k := range distributions["digits in one partition"](nil, 90) {
@@ -118,7 +118,7 @@ func TestAnyDivisionHasEveryRowOnce(t *testing.T) {
 			acct.Fault(rule)
 		}
 		open := func() *patterns.Table[mark] { return harness.NewTable[mark](t, client, nil) }
-		opts := &patterns.ScanOptions{
+		opts := &patterns.QueryOptions{
 			PageSize: rapid.SampledFrom([]int{10, 3, 100, 0}).Draw(rt, "page size"),
 			Parallel: rapid.SampledFrom([]int{8, 1, 3}).Draw(rt, "parallel"),
 		}
@@ -161,7 +161,7 @@ func TestSegmentsOfEvenKeysAreOfSimilarSize(t *testing.T) {
 		ks := keysOf(rand.New(rand.NewPCG(1, 2)), 5000)
 		client := fillTable(t, acct, ks)
 		open := func() *patterns.Table[mark] { return harness.NewTable[mark](t, client, nil) }
-		cursors := assert.Must(open().Segments(t.Context(), query.Filter{}, n, &patterns.ScanOptions{PageSize: 25}))(t)
+		cursors := assert.Must(open().Segments(t.Context(), query.Filter{}, n, &patterns.QueryOptions{PageSize: 25}))(t)
 		requests := len(acct.Log())
 		most, rows, longest := 0, 0, 0
 		for _, cursor := range cursors {
@@ -198,7 +198,7 @@ func TestATableWithoutOrderIsOneSegment(t *testing.T) {
 	open := func() *patterns.Table[mark] {
 		return harness.NewTable[mark](t, onCosmos(t, acct).NewClient("Marks"), nil)
 	}
-	opts := &patterns.ScanOptions{PageSize: 20}
+	opts := &patterns.QueryOptions{PageSize: 20}
 	cursors := assert.Must(open().Segments(t.Context(), query.Filter{}, 8, opts))(t)
 	if n := len(acct.Log()); n != 1 || len(cursors) != 1 {
 		t.Errorf("%d segments by %d requests", len(cursors), n)

@@ -79,7 +79,7 @@ func TestScanDoesNotDivideSegmentsOnCosmosDB(t *testing.T) {
 	fillTable(t, acct, ks)
 	table := harness.NewTable[mark](t, onCosmos(t, acct).NewClient("Marks"), nil)
 	got := make(map[keys.Key]int)
-	for page, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 50}) {
+	for page, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.QueryOptions{PageSize: 50}) {
 		assert.NoError(t, err)
 		for _, item := range page.Items {
 			got[item.Key]++

@@ -141,7 +141,7 @@ func TestPagesContinueWithinTheEmptyPartitionKey(t *testing.T) {
 			paged, cursor = append(paged, keysOf(page.Items)...), page.Cursor
 		}
 		assert.EqualSlices(t, paged, want, "pages contain")
-		for page, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 1}) {
+		for page, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.QueryOptions{PageSize: 1}) {
 			assert.NoError(t, err)
 			scanned = append(scanned, keysOf(page.Items)...)
 		}

@@ -100,6 +100,24 @@ func (s *Source) Plan(f query.Filter, opts *types.QueryOptions) (*Plan, error) {
 	return p, nil
 }
 
+// PlanScan is Plan for [Plan.Scan] and [Plan.Divide]: every class is allowed unless opts restrict it. It
+// refuses a limit, because the position in each segment is the end of a page, and an order.
+func (s *Source) PlanScan(f query.Filter, opts *types.QueryOptions) (*Plan, error) {
+	var o types.QueryOptions
+	if opts != nil {
+		o = *opts
+	}
+	switch {
+	case o.Limit != 0:
+		return nil, azerr.Errorf("scan: %w: Limit has no meaning for a scan", azerr.ErrBadOption)
+	case o.Ordered:
+		return nil, fmt.Errorf("scan: %w", azerr.ErrUnordered)
+	case o.Allow == 0:
+		o.Allow = query.TableScan
+	}
+	return s.Plan(f, &o)
+}
+
 // Explain returns the query plan that p runs by.
 func (p *Plan) Explain() query.Plan { return p.explained }
 

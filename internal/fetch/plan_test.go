@@ -237,7 +237,7 @@ func TestReadOptionsMayBeMaxInt(t *testing.T) {
 		assert.NoError(t, err)
 		assert.Equal(t, len(page.Items), 10)
 		rows := 0
-		for page, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 1, Parallel: math.MaxInt}) {
+		for page, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.QueryOptions{PageSize: 1, Parallel: math.MaxInt}) {
 			assert.NoError(t, err)
 			rows += len(page.Items)
 		}

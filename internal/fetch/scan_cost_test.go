@@ -19,7 +19,7 @@ const trip = 10 * time.Millisecond
 // 100 rows, whether they match or not.
 type scanned struct {
 	elapsed  time.Duration
-	progress patterns.ScanProgress
+	progress patterns.Progress
 	log      storagetest.Log
 	cursor   int // bytes of the longest
 }
@@ -30,7 +30,7 @@ func timeScan(t *testing.T, acct *storagetest.Account, f query.Filter, parallel 
 	synctest.Test(t, func(t *testing.T) {
 		table := harness.NewTable[mark](t, acct.TablesWith(harness.Accelerated()).NewClient("Marks"), nil)
 		began := time.Now()
-		for page, err := range table.Scan(t.Context(), f, "", &patterns.ScanOptions{PageSize: 100, Parallel: parallel}) {
+		for page, err := range table.Scan(t.Context(), f, "", &patterns.QueryOptions{PageSize: 100, Parallel: parallel}) {
 			assert.NoError(t, err)
 			s.progress, s.cursor = page.Progress, max(s.cursor, len(page.Cursor))
 		}
@@ -59,7 +59,7 @@ func TestParallelScanIsFasterForAnyKeys(t *testing.T) {
 				{"no row", query.Prop("N").Lt(int32(0)), 0.6},
 			} {
 				one, many := timeScan(t, acct, c.f, 1), timeScan(t, acct, c.f, 8)
-				if want := 1 + (len(ks)-1)/100; len(one.log) > want+1 || one.progress.Segments != 1 {
+				if want := 1 + (len(ks)-1)/100; len(one.log) > want+1 {
 					t.Errorf("%s: %d requests one after the other, want %d", c.what, len(one.log), want)
 				}
 				if n := many.progress.Requests - len(many.log); n < 0 || n > 7 { // those canceled at the end were not sent
@@ -76,7 +76,7 @@ func TestParallelScanIsFasterForAnyKeys(t *testing.T) {
 					t.Errorf("%s: %.1f times faster, want %.1f", c.what, ratio, c.faster)
 				}
 				t.Logf("%s: %.1f times faster, %d requests instead of %d, %.2f of the rows looked at, %d segments, cursor %d B", c.what,
-					ratio, len(many.log), len(one.log), float64(many.log.Scanned())/float64(one.log.Scanned()), many.progress.Segments, many.cursor)
+					ratio, len(many.log), len(one.log), float64(many.log.Scanned())/float64(one.log.Scanned()), many.cursor)
 			}
 		})
 	}
@@ -89,7 +89,7 @@ func TestScanOfOnePageIsOneRequest(t *testing.T) {
 	pages := 0
 	for page, err := range table.Scan(t.Context(), query.Filter{}, "", nil) {
 		assert.NoError(t, err)
-		if pages++; page.Cursor != "" || len(page.Items) != 1000 || page.Progress != (patterns.ScanProgress{Rows: 1000, Requests: 1, Segments: 1}) {
+		if pages++; page.Cursor != "" || len(page.Items) != 1000 || page.Progress != (patterns.Progress{Found: 1000, Done: 1000, Requests: 1}) {
 			t.Errorf("%d items, cursor %q, %+v", len(page.Items), page.Cursor, page.Progress)
 		}
 	}
@@ -106,7 +106,7 @@ func TestLeavingAScanEndsItsRequests(t *testing.T) {
 		table := harness.NewTable[mark](t, fillTable(t, acct, ks), nil)
 		acct.Fault(storagetest.On("Table.Query").Delay(trip))
 		pages := 0
-		for _, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 100, Parallel: 4}) {
+		for _, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.QueryOptions{PageSize: 100, Parallel: 4}) {
 			assert.NoError(t, err)
 			if pages++; pages == 10 {
 				break
@@ -130,7 +130,7 @@ func BenchmarkScan(b *testing.B) {
 	run := func(b *testing.B, parallel int) (time.Duration, int) {
 		acct.ResetLog()
 		began, rows := time.Now(), 0
-		for page, err := range table.Scan(b.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 100, Parallel: parallel}) {
+		for page, err := range table.Scan(b.Context(), query.Filter{}, "", &patterns.QueryOptions{PageSize: 100, Parallel: parallel}) {
 			assert.NoError(b, err)
 			rows += len(page.Items)
 		}

@@ -142,7 +142,7 @@ func TestScanReturnsEveryRowOnceOverAnyNumberOfRuns(t *testing.T) {
 		}), 0, 2).Draw(rt, "faults") {
 			acct.Fault(rule)
 		}
-		opts := &patterns.ScanOptions{
+		opts := &patterns.QueryOptions{
 			PageSize: rapid.SampledFrom([]int{10, 3, 100, 0}).Draw(rt, "page size"),
 			Parallel: rapid.SampledFrom([]int{8, 1, 3}).Draw(rt, "parallel"),
 		}
@@ -156,8 +156,8 @@ func TestScanReturnsEveryRowOnceOverAnyNumberOfRuns(t *testing.T) {
 			stop := rapid.IntRange(1, 30).Draw(rt, "pages until the kill")
 			page, end, err := scanAll(scan, cursor, stop, func(k keys.Key) { got[k]++ })
 			assert.NoError(rt, err)
-			if ended = end; !ended && page.Progress.Rows != sum(got) {
-				rt.Fatalf("progress reports %d rows, there were %d", page.Progress.Rows, sum(got))
+			if ended = end; !ended && page.Progress.Found != sum(got) {
+				rt.Fatalf("progress reports %d rows, there were %d", page.Progress.Found, sum(got))
 			}
 			if cursor = page.Cursor; cursor == "" && !ended {
 				rt.Fatal("no cursor although more follows")

@@ -35,7 +35,7 @@ func TestScanResumesFromItsCursor(t *testing.T) {
 		for cursor, ended := "", false; !ended; {
 			again := harness.NewTable[mark](t, client, nil)
 			scan := func(cursor string) iter.Seq2[patterns.ScanPage[mark], error] {
-				return again.Scan(t.Context(), query.Filter{}, cursor, &patterns.ScanOptions{PageSize: 10, Parallel: 3})
+				return again.Scan(t.Context(), query.Filter{}, cursor, &patterns.QueryOptions{PageSize: 10, Parallel: 3})
 			}
 			page, end, err := scanAll(scan, cursor, 2, func(k keys.Key) { got[k]++ })
 			assert.NoError(t, err)
@@ -54,7 +54,7 @@ func TestAScanThatFailedResumes(t *testing.T) {
 	table := harness.NewTable[mark](t, fillTable(t, acct, ks), nil)
 	acct.Fault(storagetest.On("Table.Query").Nth(20).Times(20).Status(http.StatusForbidden, "AuthenticationFailed"))
 	scan := func(cursor string) iter.Seq2[patterns.ScanPage[mark], error] {
-		return table.Scan(t.Context(), query.Filter{}, cursor, &patterns.ScanOptions{PageSize: 100})
+		return table.Scan(t.Context(), query.Filter{}, cursor, &patterns.QueryOptions{PageSize: 100})
 	}
 	got := make(map[keys.Key]int)
 	add := func(k keys.Key) { got[k]++ }
@@ -90,7 +90,7 @@ func TestAScanResumedAfterEmptyPagesReturnsTheRowWithEmptyKeysOnce(t *testing.T)
 						t.Fatal("the scan does not end")
 					}
 					next, n := "", 0
-					for page, err := range table.Scan(t.Context(), query.Filter{}, cursor, &patterns.ScanOptions{PageSize: 1, Parallel: parallel}) {
+					for page, err := range table.Scan(t.Context(), query.Filter{}, cursor, &patterns.QueryOptions{PageSize: 1, Parallel: parallel}) {
 						assert.NoError(t, err)
 						for _, item := range page.Items {
 							got[item.Key]++

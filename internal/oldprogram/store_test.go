@@ -63,7 +63,7 @@ type typedEditor[N any] struct {
 func (e *typedEditor[N]) pending() error { return e.late }
 
 func (e *typedEditor[N]) verify(ctx context.Context) (found []reindex.Finding, err error) {
-	for f, err := range reindex.Verify(ctx, e.Store, nil) {
+	for f, err := range reindex.Verify(ctx, e.Store, "", nil) {
 		if err != nil {
 			return nil, err
 		}
@@ -74,9 +74,9 @@ func (e *typedEditor[N]) verify(ctx context.Context) (found []reindex.Finding, e
 
 func (e *typedEditor[N]) reindex(ctx context.Context, view string) (reindex.Report, error) {
 	if view == "" {
-		return reindex.Repair(ctx, e.Store, nil)
+		return reindex.Repair(ctx, e.Store, "", nil)
 	}
-	return reindex.Backfill(ctx, e.Store, view, nil)
+	return reindex.Backfill(ctx, e.Store, view, "", nil)
 }
 
 func (e *typedEditor[N]) get(ctx context.Context, key keys.Key) (reflect.Value, error) {

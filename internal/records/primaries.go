@@ -42,11 +42,14 @@ func (p *Page) keepPrimaries(views *view.Set, inFull bool) {
 	p.Records = kept
 }
 
+// Keep removes from the value of a record all properties but those named.
+func (r *Reader) Keep(record *txn.Record, names []string) { r.codec.Keep(record.Value, names) }
+
 // project removes from the records what was read in addition to the properties selected.
 func (p *Page) project(selected []string) {
 	for i := range p.Records {
 		record := &p.Records[i]
-		p.reader.codec.Keep(record.Value, selected)
+		p.reader.Keep(record, selected)
 		var origin txn.Origin
 		if record.Origin != nil {
 			origin = *record.Origin

@@ -122,7 +122,7 @@ func (r *Reader) Page(ctx context.Context, f query.Filter, cursor string, opts *
 // Scan calls yield for each page of the rows that f matches, until it returns false; see
 // [fetch.Plan.Scan]. The Page and its records are valid only during the call.
 func (r *Reader) Scan(ctx context.Context, f query.Filter, cursor string, opts *types.QueryOptions, yield func(*Page, fetch.ScanPage, error) bool) {
-	plan, err := r.Source.Plan(f, opts)
+	plan, err := r.Source.PlanScan(f, opts)
 	if err != nil {
 		yield(nil, fetch.ScanPage{}, err)
 		return

@@ -15,6 +15,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // BenchmarkDelete100000 deletes 100,000 rows of 625 partitions from an account in this
@@ -99,9 +100,9 @@ func deleteWhere(ctx context.Context, service *aztables.ServiceClient, name stri
 	if err != nil {
 		return err
 	}
-	p, err := table.DeleteWhere(ctx, old, &patterns.DeleteOptions{Allow: scan(false).Allow})
-	if err == nil && p.Deleted != 100_000 {
-		err = fmt.Errorf("%d rows deleted", p.Deleted)
+	p, err := table.DeleteWhere(ctx, old, "", &patterns.DeleteOptions{QueryOptions: scan(false).QueryOptions})
+	if err == nil && p.Done != 100_000 {
+		err = fmt.Errorf("%d rows deleted", p.Done)
 	}
 	return err
 }
@@ -114,3 +115,38 @@ func dropBefore(ctx context.Context, service *aztables.ServiceClient, name strin
 	_, err = s.DropBefore(ctx, day(1), nil)
 	return err
 }
+
+// note is a row of a table that also contains rows to keep.
+type note struct {
+	PartitionKey, RowKey string
+	Old                  bool
+	Text                 string
+}
+
+func notes(t testing.TB, client *aztables.Client) *patterns.Table[note] {
+	t.Helper()
+	return harness.NewTable[note](t, client, nil)
+}
+
+func store(t testing.TB, table *patterns.Table[note], rows ...note) {
+	t.Helper()
+	_, err := table.Bulk(t.Context(), func(yield func(patterns.Op[note]) bool) {
+		for i := range rows {
+			if !yield(patterns.InsertOp(&rows[i])) {
+				return
+			}
+		}
+	}, nil)
+	assert.NoError(t, err)
+}
+
+// oldNotes returns n old notes of a partition.
+func oldNotes(partition string, n int) []note {
+	rows := make([]note, n)
+	for i := range rows {
+		rows[i] = note{PartitionKey: partition, RowKey: fmt.Sprintf("%06d", i), Old: true, Text: "text"}
+	}
+	return rows
+}
+
+var old = query.Prop("Old").Eq(true)

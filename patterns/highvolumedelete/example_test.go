@@ -145,11 +145,11 @@ func Example_deleteWhere() {
 		log.Fatal(err)
 	}
 
-	done, err := documents.DeleteWhere(ctx, query.PartitionKey.Eq("fabrikam"), nil)
+	done, err := documents.DeleteWhere(ctx, query.PartitionKey.Eq("fabrikam"), "", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(done.Deleted, "documents:", done.Pages, "page,", done.Transactions, "transactions")
+	fmt.Println(done.Done, "documents:", done.Requests, "requests")
 	// Output:
-	// 500 documents: 1 page, 5 transactions
+	// 500 documents: 6 requests
 }

@@ -154,12 +154,12 @@ func (r *dropRun) deleteWhere(ctx context.Context, p *harness.Process, s *highvo
 		}
 	}
 	r.mu.Unlock()
-	report, err := table.DeleteWhere(ctx, query.PartitionKey.Within(keys.Prefix("d")), nil)
+	report, err := table.DeleteWhere(ctx, query.PartitionKey.Within(keys.Prefix("d")), "", nil)
 	r.Log("delete since %v: %+v %v", began, report, err)
 	if err != nil || p.Dead() {
 		return
 	}
-	if report.Found != report.Deleted+report.Gone {
+	if report.Found != report.Done {
 		r.Failf("the counts do not agree: %+v", report)
 	}
 	r.mu.Lock()

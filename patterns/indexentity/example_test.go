@@ -73,7 +73,7 @@ func ExampleReader_Page() {
 
 	cursor := ""
 	for {
-		page, err := index.Page(ctx, "Sales", "Jones", cursor, &indexentity.QueryOptions{Limit: 2})
+		page, err := index.Page(ctx, "Sales", "Jones", cursor, &patterns.QueryOptions{Limit: 2})
 		if err != nil {
 			log.Fatal(err)
 		}

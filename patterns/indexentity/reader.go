@@ -1,6 +1,7 @@
 package indexentity
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,11 +10,11 @@ import (
 	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/naming"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // Reader reads an index. It is safe for concurrent use.
@@ -99,45 +100,38 @@ func (r *Reader[T]) read(ctx context.Context, key keys.Key) ([]string, error) {
 	return r.index.list.read(item.Value)
 }
 
-// QueryOptions are the options of [Reader.Query] and [Reader.Page]. nil and the zero
-// value mean the defaults.
-type QueryOptions struct {
-	// Limit is the largest number of entities to return. Zero means all; for Page, 100.
-	Limit int
-
-	// Parallel is the number of entities to read concurrently. Zero means 8.
-	Parallel int
-}
-
 const (
 	defaultParallel = 8
-	defaultLimit    = 100
+	defaultLimit    = 100 // of a page
 )
 
-func (o *QueryOptions) withDefaults() (QueryOptions, error) {
-	var q QueryOptions
-	if o != nil {
-		q = *o
+// options returns the options of a read of entities.
+func (r *Reader[T]) options(opts *patterns.QueryOptions) (patterns.QueryOptions, error) {
+	var o patterns.QueryOptions
+	if opts != nil {
+		o = *opts
 	}
-	if err := azerr.Default(&q.Parallel, defaultParallel, "Parallel"); err != nil {
-		return q, err
+	if r.err != nil {
+		return o, r.err
 	}
-	if q.Limit < 0 {
-		return q, azerr.Errorf("%w: negative Limit", azerr.ErrBadOption)
+	if o.Select != nil {
+		return o, azerr.Errorf("%w: Select: the indexed value may depend on any property", azerr.ErrBadOption)
 	}
-	return q, nil
+	_, err := r.store.Table().Explain(query.PartitionKey.Eq(""), &o)
+	return o, err
 }
 
 // Query returns the entities that have the value, in the order of [Reader.Get]. It reads
 // the list and then the entities, as the loop needs them. It leaves out entities that
-// were deleted or have another value by now. Each pair is an item and nil, or a zero item
+// were deleted or have another value by now. [patterns.QueryOptions.Select] is refused with
+// [patterns.ErrBadOption], because the value may depend on any property. Each pair is an item and nil, or a zero item
 // and an error, after which the sequence ends.
 //
-// One request for the list and one for each entity, up to [QueryOptions.Parallel] of them
+// One request for the list and one for each entity, up to [patterns.QueryOptions.Parallel] of them
 // concurrently.
-func (r *Reader[T]) Query(ctx context.Context, partition, value string, opts *QueryOptions) iter.Seq2[patterns.Item[T], error] {
+func (r *Reader[T]) Query(ctx context.Context, partition, value string, opts *patterns.QueryOptions) iter.Seq2[patterns.Item[T], error] {
 	return func(yield func(patterns.Item[T], error) bool) {
-		o, err := opts.withDefaults()
+		o, err := r.options(opts)
 		if err != nil {
 			yield(patterns.Item[T]{}, r.fail("query", err))
 			return
@@ -152,11 +146,8 @@ func (r *Reader[T]) Query(ctx context.Context, partition, value string, opts *Qu
 			yield(patterns.Item[T]{}, r.fail("query", err))
 			return
 		}
-		if o.Limit > 0 {
-			o.Parallel = min(o.Parallel, o.Limit)
-		}
 		left := o.Limit
-		for item, err := range r.entities(ctx, members, value, o.Parallel) {
+		for item, err := range r.entities(ctx, members, value, o) {
 			if err != nil {
 				yield(patterns.Item[T]{}, r.fail("query", err))
 				return
@@ -178,8 +169,8 @@ func (r *Reader[T]) Query(ctx context.Context, partition, value string, opts *Qu
 // [patterns.ErrBadCursor] if the cursor is damaged, or belongs to another index or value.
 //
 // One request for the list, which each page reads again, and one for each of its next
-// [QueryOptions.Limit] entities, up to [QueryOptions.Parallel] of them concurrently.
-func (r *Reader[T]) Page(ctx context.Context, partition, value, cursor string, opts *QueryOptions) (patterns.Page[T], error) {
+// [patterns.QueryOptions.Limit] entities, or PageSize if that is zero, or 100 if both are, up to [patterns.QueryOptions.Parallel] of them concurrently.
+func (r *Reader[T]) Page(ctx context.Context, partition, value, cursor string, opts *patterns.QueryOptions) (patterns.Page[T], error) {
 	page, err := r.page(ctx, partition, value, cursor, opts)
 	if err != nil {
 		return patterns.Page[T]{}, r.fail("page", err)
@@ -190,20 +181,18 @@ func (r *Reader[T]) Page(ctx context.Context, partition, value, cursor string, o
 // Pages returns the pages from cursor on, "" for the first, as [Reader.Page] returns them one
 // after the other. After an error the sequence ends; the page of that pair has no items, but the
 // Cursor with which the page can be read again. See [patterns.Table.Pages].
-func (r *Reader[T]) Pages(ctx context.Context, partition, value, cursor string, opts *QueryOptions) iter.Seq2[patterns.Page[T], error] {
+func (r *Reader[T]) Pages(ctx context.Context, partition, value, cursor string, opts *patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
 	return pages.Each(cursor, func(cursor string) (patterns.Page[T], error) {
 		return r.Page(ctx, partition, value, cursor, opts)
 	}, func(p *patterns.Page[T]) *string { return &p.Cursor })
 }
 
-func (r *Reader[T]) page(ctx context.Context, partition, value, after string, opts *QueryOptions) (page patterns.Page[T], err error) {
-	o, err := opts.withDefaults()
+func (r *Reader[T]) page(ctx context.Context, partition, value, after string, opts *patterns.QueryOptions) (page patterns.Page[T], err error) {
+	o, err := r.options(opts)
 	if err != nil {
 		return page, err
 	}
-	if o.Limit == 0 {
-		o.Limit = defaultLimit
-	}
+	limit := cmp.Or(o.Limit, o.PageSize, defaultLimit)
 	at, err := r.key(partition, value)
 	if err != nil {
 		return page, err
@@ -224,11 +213,11 @@ func (r *Reader[T]) page(ctx context.Context, partition, value, after string, op
 	if after != "" {
 		members = following(members, list{}.key(string(start.Position), ""))
 	}
-	if len(members) > o.Limit {
-		members = members[:o.Limit]
-		page.Cursor = pages.SealCursor([]byte(list{}.text(members[o.Limit-1])), url, identity...)
+	if len(members) > limit {
+		members = members[:limit]
+		page.Cursor = pages.SealCursor([]byte(list{}.text(members[limit-1])), url, identity...)
 	}
-	for item, err := range r.entities(ctx, members, value, o.Parallel) {
+	for item, err := range r.entities(ctx, members, value, o) {
 		if err != nil {
 			return page, err
 		}
@@ -258,21 +247,21 @@ func (r *Reader[T]) address() string {
 }
 
 // entities reads the members, and returns those that have the value.
-func (r *Reader[T]) entities(ctx context.Context, members []keys.Key, value string, concurrent int) iter.Seq2[patterns.Item[T], error] {
+func (r *Reader[T]) entities(ctx context.Context, members []keys.Key, value string, o patterns.QueryOptions) iter.Seq2[patterns.Item[T], error] {
 	return func(yield func(patterns.Item[T], error) bool) {
-		window := calls.Window{Start: concurrent, Max: concurrent}
-		for item, err := range calls.Ordered(ctx, len(members), window, func(ctx context.Context, i int) (*patterns.Item[T], error) {
-			item, err := r.store.Get(ctx, members[i])
-			if errors.Is(err, patterns.ErrNotFound) {
-				return nil, nil
-			}
-			return &item, err
-		}) {
-			if err != nil {
-				yield(patterns.Item[T]{}, err)
-				return
-			}
-			if item != nil && r.has(item.Value, value) && !yield(*item, nil) {
+		if o.Limit > 0 {
+			o.Parallel = min(cmp.Or(o.Parallel, defaultParallel), o.Limit) // read ahead
+		}
+		o.Limit = 0 // counts entities that have the value
+		var exact []query.Filter
+		for _, m := range members {
+			exact = append(exact, query.And(query.PartitionKey.Eq(m.Partition), query.RowKey.Eq(m.Row)))
+		}
+		if len(exact) == 0 {
+			return
+		}
+		for item, err := range r.store.Query(ctx, query.Or(exact...), &o) {
+			if (err != nil || r.has(item.Value, value)) && !yield(item, err) {
 				return
 			}
 		}

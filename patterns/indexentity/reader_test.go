@@ -49,7 +49,7 @@ func TestEntitiesAreReadConcurrentlyWithinBounds(t *testing.T) {
 			reader := index.On(store)
 			acct.Fault(storagetest.On("Table.Get").DelayReply(time.Second))
 			began, n := time.Now(), 0
-			for item, err := range reader.Query(t.Context(), "Sales", "Jones", &indexentity.QueryOptions{Parallel: parallel}) {
+			for item, err := range reader.Query(t.Context(), "Sales", "Jones", &patterns.QueryOptions{Parallel: parallel}) {
 				assert.NoError(t, err)
 				assert.Equal(t, item.Key.Row, fmt.Sprintf("%02d", n))
 				n++
@@ -96,15 +96,18 @@ func TestQueriesStopAtTheirLimit(t *testing.T) {
 		}
 		b.ResetRequests()
 		n := 0
-		for _, err := range w.index.Query(t.Context(), "Sales", "Jones", &indexentity.QueryOptions{Limit: 2}) {
+		for _, err := range w.index.Query(t.Context(), "Sales", "Jones", &patterns.QueryOptions{Limit: 2}) {
 			assert.NoError(t, err)
 			n++
 		}
 		if requests := len(b.Requests()); n != 2 || requests > 1+2+2 { // two may be read ahead
 			t.Errorf("%d entities with %d requests", n, requests)
 		}
-		for _, err := range w.index.Query(t.Context(), "Sales", "Jones", &indexentity.QueryOptions{Limit: -1}) {
+		for _, err := range w.index.Query(t.Context(), "Sales", "Jones", &patterns.QueryOptions{Limit: -1}) {
 			assert.WantError(t, err, patterns.ErrBadOption, "a negative limit")
+		}
+		for _, err := range w.index.Query(t.Context(), "Sales", "Jones", &patterns.QueryOptions{Select: []string{"LastName"}}) {
+			assert.WantError(t, err, patterns.ErrBadOption, "a selection")
 		}
 	})
 }
@@ -116,7 +119,7 @@ func TestPagesContinueAtTheirCursor(t *testing.T) {
 		}
 		w.hire(t, "9", "Kwok")
 		page := func(name, cursor string) (patterns.Page[employee], error) {
-			return w.index.Page(t.Context(), "Sales", name, cursor, &indexentity.QueryOptions{Limit: 2})
+			return w.index.Page(t.Context(), "Sales", name, cursor, &patterns.QueryOptions{Limit: 2})
 		}
 		first, err := page("Jones", "")
 		if err != nil || first.Cursor == "" {
@@ -166,7 +169,7 @@ func TestACursorOfAnotherTableIsRefused(t *testing.T) {
 				w := assert.Must(newWorld(b.Table(t), b.Table(t), b.Container(t), home, &harness.OutboxQueue{}))(t)
 				w.hire(t, "1", "Jones")
 				w.hire(t, "2", "Jones")
-				p := assert.Must(w.index.Page(t.Context(), "Sales", "Jones", "", &indexentity.QueryOptions{Limit: 1}))(t)
+				p := assert.Must(w.index.Page(t.Context(), "Sales", "Jones", "", &patterns.QueryOptions{Limit: 1}))(t)
 				cursors, worlds = append(cursors, p.Cursor), append(worlds, w)
 			}
 			assert.WantError(t, assert.ErrorOf(worlds[0].index.Page(t.Context(), "Sales", "Jones", cursors[1], nil)), patterns.ErrBadCursor, home)

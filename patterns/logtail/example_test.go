@@ -116,7 +116,7 @@ func ExampleLog_Page() {
 
 	var everything time.Time // no beginning, no end
 	for cursor, more := "", true; more; more = cursor != "" {
-		page, err := expenses.Page(ctx, "000123", everything, everything, cursor, &logtail.PageOptions{Limit: 2})
+		page, err := expenses.Page(ctx, "000123", everything, everything, cursor, &patterns.QueryOptions{Limit: 2})
 		if err != nil {
 			log.Fatal(err)
 		}

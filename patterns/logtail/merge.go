@@ -1,6 +1,7 @@
 package logtail
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -17,6 +18,7 @@ const maxPage = 1000
 // merge merges the rows of a stream's buckets into one order.
 type merge[T any] struct {
 	log     *Log[T]
+	options patterns.QueryOptions
 	total   int          // number of buckets of the stream
 	buckets []*bucket[T] // with rows, in the order of their next row
 	refill  bool         // the first bucket has no rows left and must be read first
@@ -31,9 +33,11 @@ type bucket[T any] struct {
 	cursor string // of the rows not yet read, "" if there are none
 }
 
-// merge returns a merge of the rows in a range of row keys, up to n rows unless n is 0.
-func (l *Log[T]) merge(stream string, rows keys.Range, n int) (*merge[T], error) {
-	m := &merge[T]{log: l, limited: n > 0, left: n}
+// merge returns a merge of the rows in a range of row keys, up to n rows unless n is 0, which are
+// read with opts.
+func (l *Log[T]) merge(stream string, rows keys.Range, n int, opts patterns.QueryOptions) (*merge[T], error) {
+	opts.Ordered, opts.Limit = true, 0 // merge counts the rows of all buckets
+	m := &merge[T]{log: l, options: opts, limited: n > 0, left: n}
 	for _, partition := range l.partitions(stream) {
 		if err := keys.Check("PartitionKey", partition); err != nil {
 			return nil, err
@@ -48,7 +52,8 @@ func (l *Log[T]) merge(stream string, rows keys.Range, n int) (*merge[T], error)
 
 // start reads the first rows of all buckets.
 func (m *merge[T]) start(ctx context.Context) error {
-	window := calls.Window{Start: m.log.parallel, Max: m.log.parallel}
+	parallel := cmp.Or(m.options.Parallel, m.log.parallel)
+	window := calls.Window{Start: parallel, Max: parallel}
 	for _, err := range calls.Ordered(ctx, len(m.buckets), window, func(ctx context.Context, i int) (struct{}, error) {
 		return struct{}{}, m.fill(ctx, m.buckets[i], m.share())
 	}) {
@@ -109,8 +114,10 @@ func (m *merge[T]) fill(ctx context.Context, b *bucket[T], size int) error {
 	if m.limited {
 		size = min(size, m.left)
 	}
+	options := m.options
+	options.PageSize = min(size, cmp.Or(options.PageSize, maxPage))
 	for {
-		page, err := m.log.table.Page(ctx, b.filter, b.cursor, &patterns.QueryOptions{PageSize: min(size, maxPage), Ordered: true})
+		page, err := m.log.table.Page(ctx, b.filter, b.cursor, &options)
 		if err != nil {
 			return err
 		}

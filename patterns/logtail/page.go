@@ -1,6 +1,7 @@
 package logtail
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // Page is a part of a range of entries.
@@ -22,12 +24,6 @@ type Page[T any] struct {
 	Cursor string
 }
 
-// PageOptions are the options of [Log.Page]. nil and the zero value mean the defaults.
-type PageOptions struct {
-	// Limit is the maximum number of entries in the page. Zero means 100.
-	Limit int
-}
-
 const defaultLimit = 100
 
 // Page reads a part of what [Log.Range] yields. cursor is the Cursor of an earlier Page, or
@@ -38,14 +34,17 @@ const defaultLimit = 100
 // matches [patterns.ErrBadCursor] if the cursor is damaged or belongs to another table,
 // stream or range.
 //
+// [patterns.QueryOptions.Limit] is the number of entries in the page. If it is zero, PageSize is, and if
+// both are, 100. Parallel, unless zero, replaces that of [Options].
+//
 // The number of requests is that of [Log.Tail] with n = Limit. If the last page is full, its
 // Cursor may lead to one more page without entries.
-func (l *Log[T]) Page(ctx context.Context, stream string, from, to time.Time, cursor string, opts *PageOptions) (Page[T], error) {
-	limit := defaultLimit
-	if opts != nil && opts.Limit > 0 {
-		limit = opts.Limit
+func (l *Log[T]) Page(ctx context.Context, stream string, from, to time.Time, cursor string, opts *patterns.QueryOptions) (Page[T], error) {
+	var o patterns.QueryOptions
+	if opts != nil {
+		o = *opts
 	}
-	page, err := l.page(ctx, stream, from, to, cursor, limit)
+	page, err := l.page(ctx, stream, from, to, cursor, o)
 	if err != nil {
 		return Page[T]{}, fmt.Errorf("page: %w", err)
 	}
@@ -55,13 +54,13 @@ func (l *Log[T]) Page(ctx context.Context, stream string, from, to time.Time, cu
 // Pages returns the pages from cursor on, "" for the first, as [Log.Page] returns them one after
 // the other. After an error the sequence ends; the page of that pair has no entries, but the
 // Cursor with which the page can be read again. See [patterns.Table.Pages].
-func (l *Log[T]) Pages(ctx context.Context, stream string, from, to time.Time, cursor string, opts *PageOptions) iter.Seq2[Page[T], error] {
+func (l *Log[T]) Pages(ctx context.Context, stream string, from, to time.Time, cursor string, opts *patterns.QueryOptions) iter.Seq2[Page[T], error] {
 	return pages.Each(cursor, func(cursor string) (Page[T], error) {
 		return l.Page(ctx, stream, from, to, cursor, opts)
 	}, func(p *Page[T]) *string { return &p.Cursor })
 }
 
-func (l *Log[T]) page(ctx context.Context, stream string, from, to time.Time, after string, limit int) (Page[T], error) {
+func (l *Log[T]) page(ctx context.Context, stream string, from, to time.Time, after string, opts patterns.QueryOptions) (Page[T], error) {
 	var page Page[T]
 	rows, err := rowRange(from, to)
 	if err != nil {
@@ -78,7 +77,10 @@ func (l *Log[T]) page(ctx context.Context, stream string, from, to time.Time, af
 		}
 		rows.From = last + " " // no valid key is in between
 	}
-	m, err := l.merge(stream, rows, limit)
+	if _, err := l.table.Explain(query.PartitionKey.Eq(""), &opts); err != nil {
+		return page, err
+	}
+	m, err := l.merge(stream, rows, cmp.Or(opts.Limit, opts.PageSize, defaultLimit), opts)
 	if err != nil {
 		return page, err
 	}

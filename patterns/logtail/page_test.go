@@ -28,7 +28,7 @@ func TestPagesContinueInAnotherProcessDuringAppends(t *testing.T) {
 			pages := 0
 			for cursor := ""; pages == 0 || cursor != ""; pages++ {
 				fresh := newLog(t, client, opts) // knows only the cursor
-				page := assert.Must(fresh.Page(t.Context(), "s", time.Time{}, time.Time{}, cursor, &logtail.PageOptions{Limit: 5}))(t)
+				page := assert.Must(fresh.Page(t.Context(), "s", time.Time{}, time.Time{}, cursor, &patterns.QueryOptions{Limit: 5}))(t)
 				got = append(got, page.Entries...)
 				cursor = page.Cursor
 				assert.Equal(t, cursor, url.QueryEscape(cursor), "cursor", "changes in a URL")
@@ -52,7 +52,7 @@ func TestPageMakesNoUnnecessaryRequest(t *testing.T) {
 				store(t, log, bucket, "s", day(1).Add(time.Duration(i)*time.Second), fmt.Sprint(i))
 			}
 			b.ResetRequests()
-			page := assert.Must(log.Page(t.Context(), "s", day(1), day(2), "", &logtail.PageOptions{Limit: 5}))(t)
+			page := assert.Must(log.Page(t.Context(), "s", day(1), day(2), "", &patterns.QueryOptions{Limit: 5}))(t)
 			wantOrder(t, page.Entries, "11", "10", "9", "8", "7")
 			b.WantRequests(t, map[string]int{"Table.Query": buckets})
 			page = assert.Must(log.Page(t.Context(), "s", day(1), day(2), page.Cursor, nil))(t)
@@ -65,7 +65,7 @@ func TestPageMakesNoUnnecessaryRequest(t *testing.T) {
 
 func TestAnEmptyStreamIsOneEmptyPage(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		page, err := newLog(t, b.Table(t), nil).Page(t.Context(), "s", day(1), day(2), "", &logtail.PageOptions{Limit: 5})
+		page, err := newLog(t, b.Table(t), nil).Page(t.Context(), "s", day(1), day(2), "", &patterns.QueryOptions{Limit: 5})
 		if err != nil || len(page.Entries) != 0 || page.Cursor != "" {
 			t.Errorf("%d entries, cursor %q, %v", len(page.Entries), page.Cursor, err)
 		}
@@ -80,7 +80,7 @@ func TestACursorOfAnotherReadIsRefused(t *testing.T) {
 			appended(t, log, "s", claim{})
 		}
 		from, to := time.Time{}, time.Time{}
-		page, err := log.Page(t.Context(), "s", from, to, "", &logtail.PageOptions{Limit: 1})
+		page, err := log.Page(t.Context(), "s", from, to, "", &patterns.QueryOptions{Limit: 1})
 		if err != nil || page.Cursor == "" {
 			t.Fatalf("cursor %q, %v", page.Cursor, err)
 		}
@@ -104,10 +104,28 @@ func TestACursorOfAnotherReadIsRefused(t *testing.T) {
 			{"no cursor at all", log, "s", from, to, "?%"},
 		} {
 			for range 2 { // the second time the name of the table is known
-				page, err := c.log.Page(t.Context(), c.stream, c.from, c.to, c.cursor, &logtail.PageOptions{Limit: 1})
+				page, err := c.log.Page(t.Context(), c.stream, c.from, c.to, c.cursor, &patterns.QueryOptions{Limit: 1})
 				assert.WantError(t, err, patterns.ErrBadCursor, c.name)
 				assert.Equal(t, len(page.Entries), 0, c.name)
 			}
 		}
+	})
+}
+
+func TestTheOptionsOfAPageAreThoseOfAQuery(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		log := newLog(t, b.Table(t), nil)
+		for _, what := range []string{"a", "b", "c"} {
+			appended(t, log, "s", claim{what, 12, day(1)})
+		}
+		b.ResetRequests()
+		page := assert.Must(log.Page(t.Context(), "s", time.Time{}, time.Time{}, "", &patterns.QueryOptions{PageSize: 2, Select: []string{"Amount"}}))(t)
+		b.WantRequests(t, map[string]int{"Table.Query": 1})
+		assert.EqualSlices(t, whats(page.Entries), []string{"", ""})
+		assert.Equal(t, page.Entries[0].Value.Amount, 12)
+		for _, bad := range []patterns.QueryOptions{{Limit: -1}, {PageSize: -1}, {Parallel: -1}} {
+			assert.WantError(t, assert.ErrorOf(log.Page(t.Context(), "s", day(1), day(2), "", &bad)), patterns.ErrBadOption, bad)
+		}
+		b.WantRequests(t, nil)
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // endOfTime is the first time that no key can contain.
@@ -76,7 +77,7 @@ func rowRange(from, to time.Time) (keys.Range, error) {
 // read yields the entries with a row key in rows, up to n unless n is 0. It returns the
 // error that ended the read without yielding it.
 func (l *Log[T]) read(ctx context.Context, stream string, rows keys.Range, n int, yield func(Entry[T], error) bool) error {
-	m, err := l.merge(stream, rows, n)
+	m, err := l.merge(stream, rows, n, patterns.QueryOptions{})
 	if err != nil {
 		return err
 	}

@@ -166,7 +166,7 @@ func TestReadsMatchAModel(t *testing.T) {
 
 			var paged []logtail.Entry[claim]
 			for cursor := ""; ; {
-				page := assert.Must(log.Page(t.Context(), stream, at(from), at(to), cursor, &logtail.PageOptions{Limit: n}))(rt)
+				page := assert.Must(log.Page(t.Context(), stream, at(from), at(to), cursor, &patterns.QueryOptions{Limit: n}))(rt)
 				if len(page.Entries) > n || page.Cursor != "" && len(page.Entries) != n {
 					rt.Fatalf("a page of %d entries, want %d", len(page.Entries), n)
 				}

@@ -44,7 +44,7 @@ func TestASpanEndsIfTheLoopIsLeft(t *testing.T) {
 						}
 					},
 					func() {
-						for range w.table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 1}) {
+						for range w.table.Scan(t.Context(), query.Filter{}, "", &patterns.QueryOptions{PageSize: 1}) {
 							leave()
 							return
 						}

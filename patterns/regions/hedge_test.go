@@ -234,7 +234,7 @@ func TestSlowPagesOfAScanAreRequestedAgainFromTheSameRegion(t *testing.T) {
 		all := w.insert(t, 1, 1000)
 		w.replicate()
 		w.take(network(100))
-		opts := &patterns.ScanOptions{PageSize: 1, Parallel: 1}
+		opts := &patterns.QueryOptions{PageSize: 1, Parallel: 1}
 		scan := func(ctx context.Context) (took time.Duration) {
 			began := time.Now()
 			var got []row

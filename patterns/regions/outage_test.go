@@ -297,7 +297,7 @@ func TestAScanWaitsForPagesThatTakeLongInBothRegions(t *testing.T) {
 		w.replicate()
 		w.take(func(regions.Region) time.Duration { return 5 * time.Second })
 		var got []row
-		for page, err := range w.table.Scan(t.Context(), query.Filter{}, "", &patterns.ScanOptions{PageSize: 2}) {
+		for page, err := range w.table.Scan(t.Context(), query.Filter{}, "", &patterns.QueryOptions{PageSize: 2}) {
 			assert.NoError(t, err)
 			for _, item := range page.Items {
 				got = append(got, item.Value)
@@ -316,7 +316,7 @@ func TestASecondaryThatDoesNotReplyEndsNoCursor(t *testing.T) {
 		w.account.Down(storagetest.Primary)
 		page := assert.Must(w.table.Page(t.Context(), f, "", opts))(t)
 		var scanned string
-		for page, err := range w.table.Scan(t.Context(), f, "", &patterns.ScanOptions{PageSize: 2, Parallel: 1}) {
+		for page, err := range w.table.Scan(t.Context(), f, "", &patterns.QueryOptions{PageSize: 2, Parallel: 1}) {
 			assert.NoError(t, err)
 			scanned = page.Cursor
 			break
@@ -338,7 +338,7 @@ func TestASecondaryThatDoesNotReplyEndsNoCursor(t *testing.T) {
 		assert.Equal(t, page.Region, regions.Primary)
 		assert.Equal(t, page.Items[0].Value, all[2])
 		n := 0
-		for page, err := range w.table.Scan(t.Context(), f, scanned, &patterns.ScanOptions{PageSize: 2, Parallel: 1}) {
+		for page, err := range w.table.Scan(t.Context(), f, scanned, &patterns.QueryOptions{PageSize: 2, Parallel: 1}) {
 			assert.NoError(t, err)
 			n += len(page.Items)
 		}

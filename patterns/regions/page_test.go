@@ -116,7 +116,7 @@ func TestAScanContinuesInTheOtherRegionAndEndsWithThePrimarysError(t *testing.T)
 	inBothModes(t, func(t *testing.T, w *world) {
 		all := w.insert(t, 2, 20)
 		w.replicate()
-		opts := &patterns.ScanOptions{PageSize: 3, Parallel: 2}
+		opts := &patterns.QueryOptions{PageSize: 3, Parallel: 2}
 		var got, kept []row
 		var sources []regions.Region
 		var cursor string
@@ -249,7 +249,7 @@ func (w *world) readPages(t *testing.T, f query.Filter, size int) (got []row) {
 
 func (w *world) scan(t *testing.T, f query.Filter, parallel int) (got []row) {
 	for cursor, more := "", true; more; {
-		for page, err := range w.table.Scan(t.Context(), f, cursor, &patterns.ScanOptions{PageSize: 2, Parallel: parallel}) {
+		for page, err := range w.table.Scan(t.Context(), f, cursor, &patterns.QueryOptions{PageSize: 2, Parallel: parallel}) {
 			if err != nil {
 				wantNoReply(t, err)
 				break

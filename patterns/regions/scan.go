@@ -15,11 +15,8 @@ type ScanPage[T any] struct {
 	// Items are in key order within the page. Items may be empty.
 	Items []Item[T]
 
-	// Cursor is the position after all pages returned so far, like that of
-	// [patterns.ScanPage]. It is not valid for a patterns.Table.
-	Cursor string
-
-	Progress patterns.ScanProgress
+	// Progress is that of [patterns.ScanPage]. Its Cursor is not valid for a patterns.Table.
+	patterns.Progress
 	Source
 }
 
@@ -32,7 +29,7 @@ type ScanPage[T any] struct {
 // A page that takes long is requested again from the same region, within the limit of hedges:
 // the segments of a scan have continuation tokens, and the whole scan would have to change its
 // region for one of them.
-func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts *patterns.ScanOptions) iter.Seq2[ScanPage[T], error] {
+func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) iter.Seq2[ScanPage[T], error] {
 	return func(yield func(ScanPage[T], error) bool) {
 		pos, err := t.open("scan", f, cursor)
 		for failures := 0; err == nil; failures++ {
@@ -56,7 +53,7 @@ func (t *Table[T]) Scan(ctx context.Context, f query.Filter, cursor string, opts
 }
 
 // scan scans from pos in one region, and moves pos. It returns the number of pages.
-func (t *Table[T]) scan(ctx context.Context, f query.Filter, pos *position, patient bool, opts *patterns.ScanOptions, yield func(ScanPage[T], error) bool) (returned int, err error) {
+func (t *Table[T]) scan(ctx context.Context, f query.Filter, pos *position, patient bool, opts *patterns.QueryOptions, yield func(ScanPage[T], error) bool) (returned int, err error) {
 	ctx, p := permit(ctx, &permission{pinned: pos.Region, sticky: true, patient: patient})
 	if p == nil && pos.Region == Secondary {
 		ctx = fetch.ByKey(ctx)
@@ -67,8 +64,7 @@ func (t *Table[T]) scan(ctx context.Context, f query.Filter, pos *position, pati
 			return returned, err
 		}
 		page := ScanPage[T]{Items: itemsOf(rows.Items, source), Progress: rows.Progress, Source: source}
-		pos.Region, pos.Inner = source.Region, rows.Cursor
-		if rows.Cursor != "" {
+		if pos.Region, pos.Inner = source.Region, rows.Cursor; rows.Cursor != "" {
 			page.Cursor = t.seal("scan", f, *pos)
 		}
 		if returned++; !yield(page, nil) {

@@ -61,15 +61,15 @@ func TestARunThatIsKilledAtAnyRequestContinuesFromItsCheckpoint(t *testing.T) {
 		killed(t, 40, func(t testing.TB, w *world) { w.fill(t, 40, true); w.damage(t, 40, 9) }, reindex.Repair[person])
 	})
 	t.Run("Backfill", func(t *testing.T) {
-		killed(t, 25, func(t testing.TB, w *world) { w.fill(t, 25, false) }, func(ctx context.Context, s *patterns.Store[person], o *reindex.Options) (reindex.Report, error) {
-			return reindex.Backfill(ctx, s, "email", o)
+		killed(t, 25, func(t testing.TB, w *world) { w.fill(t, 25, false) }, func(ctx context.Context, s *patterns.Store[person], cursor string, o *reindex.Options) (reindex.Report, error) {
+			return reindex.Backfill(ctx, s, "email", cursor, o)
 		})
 	})
 }
 
 // killed kills a run of a world with n persons at each request, and continues it. That reads at
 // most one page of a scan again.
-func killed(t *testing.T, n int, prepare func(testing.TB, *world), run func(context.Context, *patterns.Store[person], *reindex.Options) (reindex.Report, error)) {
+func killed(t *testing.T, n int, prepare func(testing.TB, *world), run func(context.Context, *patterns.Store[person], string, *reindex.Options) (reindex.Report, error)) {
 	alone := 0 // pages that a run reads again that is not killed, because it scans a table twice
 	for kill, ended := 0, false; !ended; kill++ {
 		synctest.Test(t, func(t *testing.T) {
@@ -85,7 +85,7 @@ func killed(t *testing.T, n int, prepare func(testing.TB, *world), run func(cont
 
 			pages, dead := &pageCounter{Transporter: a.Transport(), seen: map[string]bool{}}, false
 			var mu sync.Mutex
-			once := func(die int, cursor []byte) (saved []byte, r reindex.Report, err error) {
+			once := func(die int, cursor string) (saved string, r reindex.Report, err error) {
 				requests := 0
 				p := &harness.Process{Inner: pages, Decide: func(string, string) (f harness.Fate) {
 					mu.Lock()
@@ -97,13 +97,13 @@ func killed(t *testing.T, n int, prepare func(testing.TB, *world), run func(cont
 					}
 					return f
 				}}
-				r, err = run(t.Context(), start(t, p, queue).Store, &reindex.Options{Parallel: 1, Cursor: cursor, Checkpoint: func(save func() ([]byte, error)) (err error) {
+				r, err = run(t.Context(), start(t, p, queue).Store, cursor, &reindex.Options{Parallel: 1, Checkpoint: func(save func() (string, error)) (err error) {
 					saved, err = save()
 					return err
 				}})
 				return saved, r, err
 			}
-			saved, r, err := once(kill, nil)
+			saved, r, err := once(kill, "")
 			if !dead {
 				assert.NoError(t, err)
 			}
@@ -210,18 +210,18 @@ func TestACorrectTableHasNoFindingsUnderConcurrentWritesAndCrashes(t *testing.T)
 			if runs == 200 {
 				t.Fatalf("%d writes, and %d reads of suspects: too few", written.Load(), suspects)
 			}
-			reads := 0 // each of up to seven suspects of a partition
-			for f, err := range reindex.Verify(t.Context(), w.Store, &reindex.Options{Progress: func(r reindex.Report) { reads = r.Requests.Confirm }}) {
+			var report reindex.Report
+			for f, err := range reindex.Verify(t.Context(), w.Store, "", &reindex.Options{Report: &report}) {
 				assert.NoError(t, err)
 				t.Errorf("%+v", f)
 			}
-			suspects += reads
+			suspects += report.Requests.Confirm // each of up to seven suspects of a partition
 		}
 		stop()
 		writers.Wait()
 		w.complete(t)
-		for f, err := range reindex.Verify(t.Context(), w.Store, &reindex.Options{Progress: func(r reindex.Report) {
-			if r.Undecided > 0 {
+		for f, err := range reindex.Verify(t.Context(), w.Store, "", &reindex.Options{Progress: func(r patterns.Progress) {
+			if r.Skipped > 0 {
 				t.Errorf("after the last operation: %+v", r)
 			}
 		}}) {

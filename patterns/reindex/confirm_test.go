@@ -103,7 +103,7 @@ func TestLocalFindingsAreConfirmedTogether(t *testing.T) {
 			planted := w.damageBig(t, c.partitions, c.n, c.every)
 			time.Sleep(c.age)
 			var last reindex.Report
-			found := assert.All(t, reindex.Verify(t.Context(), s, &reindex.Options{Progress: func(r reindex.Report) { last = r }}))
+			found := assert.All(t, reindex.Verify(t.Context(), s, "", &reindex.Options{Report: &last}))
 			assert.Equal(assert.Now(t), len(found), planted)
 			assert.Equal(t, planted, c.want)
 			sent := len(b.Requests())
@@ -187,7 +187,7 @@ func TestARowThatChangesBetweenTwoPagesIsNoFinding(t *testing.T) {
 				}
 			}}
 			service := assert.Must((&harness.Process{Inner: p}).Tables(true, 1))(t)
-			all := assert.All(t, reindex.Verify(t.Context(), openBig(t, service.NewClient("people")), &reindex.Options{Parallel: 1}))
+			all := assert.All(t, reindex.Verify(t.Context(), openBig(t, service.NewClient("people")), "", &reindex.Options{Parallel: 1}))
 			for _, f := range all {
 				if i := strings.TrimPrefix(f.Primary.Row, "id_"); i == "00601" || i == "00603" || i == "00605" {
 					t.Errorf("changed before the pages %04b: no finding: %+v", changed, f)

@@ -53,7 +53,7 @@ func TestDuplicatesWhateverRequestsFailOrArriveLate(t *testing.T) {
 		})
 		for range 1 + s.IntN(3) {
 			p, _ := d.next()
-			_, _ = reindex.Backfill(ctx, d.open(p).store, "email", nil)
+			_, _ = reindex.Backfill(ctx, d.open(p).store, "email", "", nil)
 		}
 		writers.Wait()
 		stop()
@@ -146,11 +146,12 @@ func (d *duplicateSchedule) check(ctx context.Context, of *duplicates) {
 		}
 	}
 	listed := map[string]string{}
-	r, err := reindex.Backfill(ctx, of.store, "email", &reindex.Options{Found: func(f reindex.Finding) {
+	r, err := reindex.Backfill(ctx, of.store, "email", "", &reindex.Options{Found: func(f reindex.Finding) {
 		if f.Kind == reindex.Duplicate {
 			listed[f.Primary.Row] = f.Owner.Row
 		}
 	}})
+
 	if err != nil || r.Duplicate != len(listed) || r.Missing+r.Wrong+r.Orphan+r.Undecided > 0 {
 		d.Failf("backfill: %+v, %d listed: %w", r, len(listed), err)
 	}
@@ -182,7 +183,7 @@ func (d *duplicateSchedule) check(ctx context.Context, of *duplicates) {
 	if len(listed) > 0 {
 		d.Failf("Backfill lists %v as well", listed)
 	}
-	for f, err := range reindex.Verify(ctx, of.store, nil) {
+	for f, err := range reindex.Verify(ctx, of.store, "", nil) {
 		if err != nil || f.Kind != reindex.Duplicate {
 			d.Failf("Verify: %+v: %w", f, err)
 		}

@@ -70,11 +70,12 @@ func openDuplicates(t testing.TB, client *aztables.Client, queue *harness.Outbox
 // backfill returns the duplicates, as "primary shares with owner", and the state of the view.
 func (d *duplicates) backfill(t *testing.T) (found []string, state string) {
 	t.Helper()
-	_, err := reindex.Backfill(t.Context(), d.store, "email", &reindex.Options{Found: func(f reindex.Finding) {
+	_, err := reindex.Backfill(t.Context(), d.store, "email", "", &reindex.Options{Found: func(f reindex.Finding) {
 		if f.Kind == reindex.Duplicate {
 			found = append(found, f.Primary.Row+" shares with "+f.Owner.Row)
 		}
 	}})
+
 	assert.NoError(t, err)
 	for _, s := range assert.Must(d.store.ViewStates(t.Context()))(t) {
 		if s.View == "email" {
@@ -120,7 +121,7 @@ func TestAUniqueIndexIsAddedToATableWithDuplicates(t *testing.T) {
 					t.Fatalf("%v, %s", found, state)
 				}
 				var verified []string
-				for _, f := range assert.All(t, reindex.Verify(t.Context(), d.store, nil)) {
+				for _, f := range assert.All(t, reindex.Verify(t.Context(), d.store, "", nil)) {
 					verified = append(verified, f.Primary.Row+" shares with "+f.Owner.Row)
 				}
 				if slices.Sort(verified); !slices.Equal(verified, found) {
@@ -153,7 +154,7 @@ func TestAUniqueIndexIsAddedToATableWithDuplicates(t *testing.T) {
 				if found, state = d.backfill(t); len(found) > 0 || state != patterns.ViewReady {
 					t.Errorf("after all are resolved: %v, %s", found, state)
 				}
-				if left := assert.All(t, reindex.Verify(t.Context(), d.store, nil)); len(left) > 0 {
+				if left := assert.All(t, reindex.Verify(t.Context(), d.store, "", nil)); len(left) > 0 {
 					t.Errorf("Verify: %+v", left)
 				}
 				for email, id := range map[string]string{"v": "2", "w": "3", "x": "5", "a": "0", "b": "1"} {

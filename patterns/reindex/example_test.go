@@ -45,7 +45,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	report, err := reindex.Backfill(ctx, contacts, "email", nil)
+	report, err := reindex.Backfill(ctx, contacts, "email", "", nil)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -54,13 +54,13 @@ func Example() {
 	if _, err := service.NewClient("Contacts").DeleteEntity(ctx, "c", "id_007", nil); err != nil {
 		log.Fatal(err)
 	}
-	for finding, err := range reindex.Verify(ctx, contacts, nil) {
+	for finding, err := range reindex.Verify(ctx, contacts, "", nil) {
 		if err != nil {
 			log.Fatal(err)
 		}
 		fmt.Println(finding.Kind, finding.View, finding.Row.Row)
 	}
-	report, err = reindex.Repair(ctx, contacts, nil)
+	report, err = reindex.Repair(ctx, contacts, "", nil)
 	if err != nil {
 		log.Fatal(err)
 	}

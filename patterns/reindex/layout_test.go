@@ -53,7 +53,7 @@ func TestUnmarkedAndPlainRowsAndMergedPropertiesAreVerifiedAndRepaired(t *testin
 			p.RowKey = "id_" + strings.TrimPrefix(p.Name, "Person ")
 			assert.Must(w.Insert(t.Context(), p))(t)
 		}
-		for f, err := range reindex.Verify(t.Context(), w.Store, nil) {
+		for f, err := range reindex.Verify(t.Context(), w.Store, "", nil) {
 			t.Errorf("nothing is wrong: %+v, %v", f, err)
 		}
 		good := w.rows(t, w.people)
@@ -77,7 +77,7 @@ func TestUnmarkedAndPlainRowsAndMergedPropertiesAreVerifiedAndRepaired(t *testin
 					}
 					plant(t, w.people, []row{wrong})
 				}
-				report := assert.Must(reindex.Repair(t.Context(), w.Store, nil))(t)
+				report := assert.Must(reindex.Repair(t.Context(), w.Store, "", nil))(t)
 				if n := report.Missing + report.Wrong + report.Orphan; n == 0 || report.Repaired != n || report.Failed > 0 {
 					t.Errorf("%s %v: %+v", damage, k, report)
 				}
@@ -106,7 +106,7 @@ func TestEntitiesOfOtherTypesAreNoPrimaries(t *testing.T) {
 			{"PartitionKey": "dept0000", "RowKey": "budget", "Name": "a budget", "Email": "budget@contoso.com"},
 			{"PartitionKey": "dept0000", "RowKey": "id_damaged", "Name": 7},
 		})
-		report := assert.Must(reindex.Repair(t.Context(), w.Store, &reindex.Options{DryRun: true}))(t)
+		report := assert.Must(reindex.Repair(t.Context(), w.Store, "", &reindex.Options{DryRun: true}))(t)
 		if report.Primaries != 1 || report.Missing != 0 || report.Failed != 1 || report.Failures[0].Primary.Row != "id_damaged" {
 			t.Errorf("%+v", report)
 		}

@@ -77,7 +77,7 @@ func TestTwelveKindsOfErrorInATableOfAnOldProgramAreFoundAndNothingElse(t *testi
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		const kinds, each = 12, 3
 		m := newMarket(t, b, 120)
-		if all := assert.All(t, reindex.Verify(t.Context(), m.Store, nil)); len(all) > 0 {
+		if all := assert.All(t, reindex.Verify(t.Context(), m.Store, "", nil)); len(all) > 0 {
 			t.Fatalf("nothing was planted: %v", all)
 		}
 		var want []reindex.Finding
@@ -148,7 +148,7 @@ func TestTwelveKindsOfErrorInATableOfAnOldProgramAreFoundAndNothingElse(t *testi
 		for k, ids := range m.lists {
 			plant(t, m.client, []row{at(k, row{"IDs": strings.Join(ids, ",")})})
 		}
-		got := assert.All(t, reindex.Verify(t.Context(), m.Store, nil))
+		got := assert.All(t, reindex.Verify(t.Context(), m.Store, "", nil))
 		for _, f := range got {
 			if !slices.Contains(want, f) {
 				t.Errorf("was not planted: %+v", f)

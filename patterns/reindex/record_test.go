@@ -22,7 +22,7 @@ func TestARowThatTheRecordOfACompletedOperationCorrectsIsNotAFinding(t *testing.
 			queue := new(countedQueue)
 			w := start(t, &harness.Process{Inner: a.Transport()}, queue)
 			verify := func() reindex.Report {
-				r := assert.Must(reindex.Repair(t.Context(), w.Store, &reindex.Options{DryRun: true}))(t)
+				r := assert.Must(reindex.Repair(t.Context(), w.Store, "", &reindex.Options{DryRun: true}))(t)
 				if n := r.Missing + r.Wrong + r.Orphan + r.Duplicate; n > 0 {
 					t.Errorf("the writer dies: %v: %d findings", dies, n)
 				}

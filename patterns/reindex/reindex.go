@@ -53,24 +53,26 @@ type Options struct {
 	// stores about as much as Differences takes.
 	Segments int
 
-	// Cursor continues a run from a state that Checkpoint saved: of the same function, with
-	// the same views. Otherwise the run fails with [patterns.ErrBadCursor] before its first
-	// request. nil is the beginning.
-	Cursor []byte `json:"-"`
-
 	// Checkpoint, if set, is called after each page, and after each thousand rows or fewer that
-	// were confirmed. save returns the state of the run as JSON, about as large as Differences
-	// takes; it is valid during the call only. A run that continues repeats at most what came
-	// after Checkpoint. An error ends the run.
-	Checkpoint func(save func() ([]byte, error)) error `json:"-"`
+	// were confirmed. save returns the cursor of the run, a JSON text about as large as Differences
+	// takes; it is valid during the call only. A run that continues from a cursor is one of the same
+	// function, with the same views; others fail with [patterns.ErrBadCursor] before their first
+	// request. It repeats at most what came after Checkpoint. An error ends the run.
+	Checkpoint func(save func() (string, error)) error `json:"-"`
 
 	// Found, if set, is called with each finding: of Backfill, with each entity that has the unique
 	// value of another one, among others. Verify returns its findings, and ignores Found.
 	// [Runs.Findings] returns those of a shared run.
 	Found func(Finding) `json:"-"`
 
-	// Progress, if set, is called with the counts so far when Checkpoint would be.
-	Progress func(Report) `json:"-"`
+	// Report, if set, receives the counts so far before each call of Progress, and before Checkpoint
+	// would be called: Verify does not return them.
+	Report *Report `json:"-"`
+
+	// Progress, if set, is called with the counts so far when Checkpoint would be: Found are the rows
+	// that were read, each of them once, Done the findings that were repaired and the primaries for which
+	// Backfill stored rows, Skipped is [Report.Undecided]. It has no Cursor, which is large: see Checkpoint.
+	Progress func(patterns.Progress) `json:"-"`
 }
 
 // Kind is what is wrong with a derived row.
@@ -171,7 +173,7 @@ type Requests struct {
 	Confirm int // to confirm findings
 
 	// Repair is what the repairs take if no other client interferes. After a dry run, and in
-	// Progress, it is what they would take.
+	// [Options.Report], it is what they would take.
 	Repair int
 
 	Fill int // of Backfill, to change the primaries, if no other client interferes
@@ -192,10 +194,12 @@ type Failure struct {
 //
 // If entities cannot be read, for example because the type of a property is not that of its field, or
 // other rows cannot be checked, the last pair has an error, after all findings. It contains their number, and wraps that of the
-// first, for example a [*patterns.PropertyError]. [Report.Failures], in Options.Progress, names the first 100.
-func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options) iter.Seq2[Finding, error] {
+// first, for example a [*patterns.PropertyError]. [Report.Failures], in Options.Report, names the first 100.
+//
+// cursor continues a run from what [Options.Checkpoint] saved. "" is the beginning.
+func Verify[T any](ctx context.Context, store *patterns.Store[T], cursor string, opts *Options) iter.Seq2[Finding, error] {
 	return func(yield func(Finding, error) bool) {
-		if _, err := runAlone(ctx, "verify", store, newState(opts, true, ""), yield); err != nil {
+		if _, err := runAlone(ctx, "verify", store, cursor, newState(opts, true, ""), yield); err != nil {
 			yield(Finding{}, err)
 		}
 	}
@@ -205,9 +209,9 @@ func Verify[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 // the rows are those that [patterns.Store.Repair] would store.
 //
 // The error is that of reading, or of a service that refuses requests. Continue such a run
-// from its last checkpoint. Failures of single primaries are in the report.
-func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options) (Report, error) {
-	return runAlone(ctx, "repair", store, newState(opts, false, ""), found(opts))
+// from its last checkpoint, by the cursor. Failures of single primaries are in the report.
+func Repair[T any](ctx context.Context, store *patterns.Store[T], cursor string, opts *Options) (Report, error) {
+	return runAlone(ctx, "repair", store, cursor, newState(opts, false, ""), found(opts))
 }
 
 // Backfill stores the rows of a view that was added to the store, for all entities that a
@@ -222,8 +226,8 @@ func Repair[T any](ctx context.Context, store *patterns.Store[T], opts *Options)
 //
 // Entities of one partition are changed in transactions of up to 49, which change their
 // ETags. Other errors are those of Repair.
-func Backfill[T any](ctx context.Context, store *patterns.Store[T], view string, opts *Options) (Report, error) {
-	return runAlone(ctx, "backfill", store, newState(opts, false, view), found(opts))
+func Backfill[T any](ctx context.Context, store *patterns.Store[T], view, cursor string, opts *Options) (Report, error) {
+	return runAlone(ctx, "backfill", store, cursor, newState(opts, false, view), found(opts))
 }
 
 // found returns the function that gets the findings of a run, nil if there is none.

@@ -1,12 +1,12 @@
 package reindex_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -72,7 +72,7 @@ func TestEveryPlantedErrorIsFoundAndRepairedAndNothingElseIsTouched(t *testing.T
 		want := w.damage(t, n, errors)
 
 		got := map[reindex.Finding]bool{}
-		for f, err := range reindex.Verify(t.Context(), w.Store, nil) {
+		for f, err := range reindex.Verify(t.Context(), w.Store, "", nil) {
 			assert.NoError(t, err)
 			if got[f] || !want[f] {
 				t.Errorf("%v, which is no planted error or was yielded twice", f)
@@ -85,13 +85,13 @@ func TestEveryPlantedErrorIsFoundAndRepairedAndNothingElseIsTouched(t *testing.T
 			}
 		}
 		w.requests()
-		planned := assert.Must(reindex.Repair(t.Context(), w.Store, &reindex.Options{DryRun: true}))(t)
+		planned := assert.Must(reindex.Repair(t.Context(), w.Store, "", &reindex.Options{DryRun: true}))(t)
 		if requests := w.requests(); requests != planned.Requests.Total()-planned.Requests.Repair || planned.Repaired != 0 {
 			t.Errorf("a dry run of %d requests: %+v", requests, planned)
 		}
 		began := time.Now()
 		assert.Equal(t, planned.Estimate(), planned.Requests, "the estimate is")
-		report := assert.Must(reindex.Repair(t.Context(), w.Store, nil))(t)
+		report := assert.Must(reindex.Repair(t.Context(), w.Store, "", nil))(t)
 		t.Logf("%d primaries, %d errors: %v, %+v", n, errors, time.Since(began), report.Requests)
 		if report.Repaired != len(want) || report.Failed != 0 || report.Undecided != 0 {
 			t.Errorf("%+v, want %d repairs", report, len(want))
@@ -138,7 +138,7 @@ func TestTheRowsOfAPartitionAreRepairedTogether(t *testing.T) {
 				}
 			}
 			w.requests()
-			r := assert.Must(reindex.Repair(t.Context(), w.Store, nil))(t)
+			r := assert.Must(reindex.Repair(t.Context(), w.Store, "", nil))(t)
 			if r.Repaired != c.errors || r.Requests.Confirm != c.confirm || r.Requests.Repair != c.repair || w.requests() != r.Requests.Total() {
 				t.Errorf("%s: %+v, want %d requests to confirm and %d to repair", c.name, r, c.confirm, c.repair)
 			}
@@ -208,7 +208,7 @@ func TestAViewThatAnotherPrimaryHasTheRowOfIsADuplicate(t *testing.T) {
 		assert.NoError(t, w.Delete(t.Context(), same.key()))
 		only := w.open(t, w.Views()[1:]...) // a program that lacks the view
 		assert.Must(only.Insert(t.Context(), same))(t)
-		report := assert.Must(reindex.Repair(t.Context(), w.Store, nil))(t)
+		report := assert.Must(reindex.Repair(t.Context(), w.Store, "", nil))(t)
 		if report.Duplicate != 1 || report.Failed != 1 || report.Repaired != 0 {
 			t.Errorf("%+v", report)
 		}
@@ -221,10 +221,10 @@ func TestBackfillRefusesAnotherDefinitionOfTheViewBeforeItChangesAnything(t *tes
 		w := newWorld(t, b)
 		w.fill(t, 3, false)
 		old := patterns.ViewOf("email", patterns.Shape{Kind: patterns.Copies, Version: "old"}, func(*person) ([]patterns.DerivedRow, error) { return nil, nil })
-		assert.Must(reindex.Backfill(t.Context(), w.open(t, old), "email", nil))(t)
+		assert.Must(reindex.Backfill(t.Context(), w.open(t, old), "email", "", nil))(t)
 		before := w.rows(t, w.people)
 		w.requests()
-		_, err := reindex.Backfill(t.Context(), w.Store, "email", nil)
+		_, err := reindex.Backfill(t.Context(), w.Store, "email", "", nil)
 		if !errors.As(err, new(*patterns.ViewMismatchError)) || w.requests() != 1 {
 			t.Errorf("%v", err)
 		}
@@ -241,7 +241,7 @@ func TestAViewIsNotReadyIfAnEntityLacksItsRow(t *testing.T) {
 		for _, p := range []*person{personOf(0), same} {
 			assert.Must(only.Insert(t.Context(), p))(t)
 		}
-		report := assert.Must(reindex.Backfill(t.Context(), w.Store, "email", nil))(t)
+		report := assert.Must(reindex.Backfill(t.Context(), w.Store, "email", "", nil))(t)
 		if report.Filled != 1 || report.Failed == 0 {
 			t.Errorf("%+v", report)
 		}
@@ -253,9 +253,9 @@ func TestAViewIsNotReadyIfAnEntityLacksItsRow(t *testing.T) {
 // many requests the checks took.
 func (w *world) backfill(t testing.TB, view, want string) (r reindex.Report, checked int) {
 	t.Helper()
-	r = assert.Must(reindex.Backfill(t.Context(), w.Store, view, &reindex.Options{Checkpoint: func(save func() ([]byte, error)) error {
+	r = assert.Must(reindex.Backfill(t.Context(), w.Store, view, "", &reindex.Options{Checkpoint: func(save func() (string, error)) error {
 		state, err := save()
-		if !bytes.Contains(state, []byte(`"Kind":"complete"`)) {
+		if !strings.Contains(state, `"Kind":"complete"`) {
 			checked++
 			w.wantState(t, view, want)
 		}
@@ -285,7 +285,7 @@ func TestBackfillReportsAPrimaryThatCannotBeChangedAndFillsTheOthers(t *testing.
 			_, err := w.Table().Insert(t.Context(), p)
 			assert.NoError(t, err)
 		}
-		r, err := reindex.Backfill(t.Context(), w.Store, "email", nil)
+		r, err := reindex.Backfill(t.Context(), w.Store, "email", "", nil)
 		assert.NoError(t, err)
 		if b.Accelerated {
 			if r.Filled != len(ids) || r.Failed != 0 {

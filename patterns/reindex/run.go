@@ -94,10 +94,10 @@ func (r *run) tableOf(v *view.View) int {
 }
 
 // runAlone executes a run in this process, or what is left of it.
-func runAlone(ctx context.Context, op string, store any, s state, yield func(Finding, error) bool) (Report, error) {
-	if opts := s.Options; opts.Cursor != nil {
+func runAlone(ctx context.Context, op string, store any, cursor string, s state, yield func(Finding, error) bool) (Report, error) {
+	if opts := s.Options; cursor != "" {
 		var saved state
-		if json.Unmarshal(opts.Cursor, &saved) != nil || saved.Of == "" {
+		if json.Unmarshal([]byte(cursor), &saved) != nil || saved.Of == "" {
 			return Report{}, failed(op, errState)
 		}
 		opts.Differences = saved.Differences
@@ -207,11 +207,17 @@ func (r *run) each(ctx context.Context, n int, do func(ctx context.Context, i in
 
 // step is called after each step of a job.
 func (r *run) step(ctx context.Context) error {
-	if r.Progress != nil {
-		r.Progress(r.Report)
+	if r.Options.Report != nil {
+		*r.Options.Report = r.Report
+	}
+	if n := &r.Report; r.Progress != nil {
+		r.Progress(patterns.Progress{Found: n.Rows, Done: n.Repaired + n.Filled, Skipped: n.Undecided, Failed: n.Failed, Requests: r.sent()})
 	}
 	if r.Checkpoint != nil {
-		if err := r.Checkpoint(func() ([]byte, error) { return json.Marshal(r.state) }); err != nil {
+		if err := r.Checkpoint(func() (string, error) {
+			text, err := json.Marshal(r.state)
+			return string(text), err
+		}); err != nil {
 			return err
 		}
 	}

@@ -86,7 +86,7 @@ func (r *Runs) Create(ctx context.Context) error {
 // [patterns.ErrExists]: a process that failed in Verify calls [Runs.Resume].
 //
 // Parallel and RequestsPerSecond apply to each job. The Checkpoint and Progress of opts
-// are not called, and a Cursor fails with [patterns.ErrBadCursor].
+// are not called.
 //
 // Up to 4n+32 requests for each table, n being [Options.Segments], 3 for the state, and
 // one message for each segment.
@@ -106,9 +106,6 @@ func (r *Runs) Backfill(ctx context.Context, id, view string, opts *Options) err
 }
 
 func (r *Runs) start(ctx context.Context, id string, s state) error {
-	if s.Cursor != nil {
-		return fmt.Errorf("cursor of a run on one machine: %w", patterns.ErrBadCursor)
-	}
 	m, err := newRun(r.store, s)
 	if err == nil {
 		err = m.begin(ctx, m.Segments)

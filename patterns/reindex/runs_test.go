@@ -117,11 +117,11 @@ func runShared(t *testing.T, mode string, seed uint64, n, errors int) (crashes, 
 		alone := start(t, &harness.Process{Inner: account(t).Transport()}, new(countedQueue))
 		alone.fill(t, n, false)
 		alone.Store = alone.open(t, alone.Views()[1])
-		assert.Must(reindex.Backfill(t.Context(), alone.Store, "badge", nil))(t)
+		assert.Must(reindex.Backfill(t.Context(), alone.Store, "badge", "", nil))(t)
 		want = alone.content(t)
 	} else {
 		findings = w.damage(t, n, errors)
-		checkFindings(t, seed, assert.All(t, reindex.Verify(t.Context(), w.Store, nil)), findings)
+		checkFindings(t, seed, assert.All(t, reindex.Verify(t.Context(), w.Store, "", nil)), findings)
 	}
 	begin := func(runs *reindex.Runs) error {
 		switch mode {

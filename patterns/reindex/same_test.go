@@ -115,7 +115,7 @@ func TestCorrectCopiesOfAnOldProgramHaveNoFindings(t *testing.T) {
 				}
 			}
 			before := harness.Rows(t, s.client)
-			report := assert.Must(reindex.Repair(t.Context(), s.Store, nil))(t)
+			report := assert.Must(reindex.Repair(t.Context(), s.Store, "", nil))(t)
 			if n := report.Missing + report.Wrong + report.Orphan + report.Duplicate + report.Undecided + report.Failed; n != 0 || report.Primaries != 60 {
 				t.Errorf("%v: %+v", only, report)
 			}
@@ -128,15 +128,15 @@ func TestTheSameRowInOtherTypesAndSpellingsHasNoFindingsUnlessStrict(t *testing.
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s := newShop(t, b, 4, true)
 		s.respell(t)
-		for _, err := range reindex.Verify(t.Context(), s.Store, nil) {
+		for _, err := range reindex.Verify(t.Context(), s.Store, "", nil) {
 			t.Error("not strict: a finding", err)
 		}
-		assert.Equal(t, len(assert.All(t, reindex.Verify(t.Context(), s.Store, &reindex.Options{Strict: true}))), 4, "strict", "findings, want 4")
+		assert.Equal(t, len(assert.All(t, reindex.Verify(t.Context(), s.Store, "", &reindex.Options{Strict: true}))), 4, "strict", "findings, want 4")
 		before := harness.Rows(t, s.client)
-		assert.Must(reindex.Repair(t.Context(), s.Store, nil))(t)
+		assert.Must(reindex.Repair(t.Context(), s.Store, "", nil))(t)
 		assert.Equal(t, fmt.Sprint(harness.Rows(t, s.client)), fmt.Sprint(before), "a repair that is not strict changed rows")
 		for range 2 { // the second finds nothing
-			report := assert.Must(reindex.Repair(t.Context(), s.Store, &reindex.Options{Strict: true}))(t)
+			report := assert.Must(reindex.Repair(t.Context(), s.Store, "", &reindex.Options{Strict: true}))(t)
 			if report.Failed > 0 || report.Repaired != report.Wrong {
 				t.Errorf("%+v", report)
 			}
@@ -146,7 +146,7 @@ func TestTheSameRowInOtherTypesAndSpellingsHasNoFindingsUnlessStrict(t *testing.
 				t.Errorf("after a strict repair: %v, want %v", copied, primary)
 			}
 		}
-		if all := assert.All(t, reindex.Verify(t.Context(), s.Store, &reindex.Options{Strict: true})); len(all) > 0 {
+		if all := assert.All(t, reindex.Verify(t.Context(), s.Store, "", &reindex.Options{Strict: true})); len(all) > 0 {
 			t.Errorf("%v", all)
 		}
 	})
@@ -230,7 +230,7 @@ func TestRepairOfUnmarkedCopiesNamesTheRemedy(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := newShop(t, b, 1, false)
 		all := harness.NewStore(t, s.client, &patterns.StoreOptions[order]{Views: s.Views()})
-		report := assert.Must(reindex.Repair(t.Context(), all, nil))(t)
+		report := assert.Must(reindex.Repair(t.Context(), all, "", nil))(t)
 		assert.Equal(t, report.Failed, 1)
 		assert.Contains(t, report.Failures[0].Text, "StoreOptions.Primaries")
 	})
@@ -243,11 +243,11 @@ func TestACopyWithAPropertyThatTCannotDecodeIsWrongAndRepaired(t *testing.T) {
 		r := oldOrder(1)
 		r["Total"], r["Placed"], r["Placed@odata.type"] = "much", "7", "Edm.Int64"
 		plant(t, s.client, []row{at(oldCopyKey(1), r)})
-		found := assert.All(t, reindex.Verify(t.Context(), s.Store, nil))
+		found := assert.All(t, reindex.Verify(t.Context(), s.Store, "", nil))
 		if len(found) != 1 || found[0].Kind != reindex.Wrong || found[0].Row != oldCopyKey(1) || found[0].Primary != oldKey(1) {
 			t.Errorf("%+v", found)
 		}
-		if r := assert.Must(reindex.Repair(t.Context(), s.Store, nil))(t); r.Repaired != 1 || r.Failed != 0 {
+		if r := assert.Must(reindex.Repair(t.Context(), s.Store, "", nil))(t); r.Repaired != 1 || r.Failed != 0 {
 			t.Errorf("%+v", r)
 		}
 		wantRow(t, "copy", s.stored(t, oldCopyKey(1)), oldOrder(1))

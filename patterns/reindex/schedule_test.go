@@ -125,21 +125,22 @@ func (s *schedule) finish(ctx context.Context, v version) {
 
 // backfill runs Backfill, in as many processes as it takes.
 func (s *schedule) backfill(ctx context.Context, v version, view string) {
-	var cursor []byte
+	cursor := ""
 	for try := 0; ; try++ {
 		p, _ := s.process()
 		if try > 50 {
 			p = s.Reliable()
 		}
-		r, err := reindex.Backfill(ctx, s.open(p, v).Store, view, &reindex.Options{Cursor: cursor, Checkpoint: func(save func() ([]byte, error)) (err error) {
+		r, err := reindex.Backfill(ctx, s.open(p, v).Store, view, cursor, &reindex.Options{Checkpoint: func(save func() (string, error)) (err error) {
 			cursor, err = save()
 			return err
 		}})
+
 		switch {
 		case err == nil && r.Failed == 0:
 			return
 		case err == nil:
-			cursor = nil // once more for the primaries that failed
+			cursor = "" // once more for the primaries that failed
 		}
 		if errors.As(err, new(*patterns.ViewMismatchError)) || errors.Is(err, patterns.ErrBadCursor) || try > 100 {
 			s.Failf("backfill: %+v: %w", r.Failures, err)
@@ -250,8 +251,8 @@ func TestTheProcedureAddsAndRemovesAViewWhileTwoVersionsWrite(t *testing.T) {
 		s.finish(ctx, full)
 		s.state(ctx, full, patterns.ViewReady)
 		listed := s.open(s.Reliable(), full)
-		assert.Must(reindex.Backfill(ctx, listed.Store, "email", nil))(s.TB) // the other views, of persons that nothing has changed
-		assert.Must(reindex.Backfill(ctx, listed.Store, "badge", nil))(s.TB)
+		assert.Must(reindex.Backfill(ctx, listed.Store, "email", "", nil))(s.TB) // the other views, of persons that nothing has changed
+		assert.Must(reindex.Backfill(ctx, listed.Store, "badge", "", nil))(s.TB)
 		s.check("the view is added", full)
 
 		if mode == "building first" {
@@ -282,7 +283,7 @@ func TestACorrectTableHasNoFindingsWhateverRequestsFailOrArriveLate(t *testing.T
 				if mode == "repair" {
 					p, _ = s.process()
 				}
-				r, _ := reindex.Repair(ctx, s.open(p, version{}).Store, &reindex.Options{DryRun: mode == "verify"})
+				r, _ := reindex.Repair(ctx, s.open(p, version{}).Store, "", &reindex.Options{DryRun: mode == "verify"})
 				if n := r.Missing + r.Wrong + r.Orphan + r.Duplicate; n > 0 {
 					s.Failf("%d findings: %+v", n, r)
 				}
@@ -334,7 +335,7 @@ func TestACorrectTableHasNoFindingsWithHastyWorkers(t *testing.T) {
 			chance := rand.New(rand.NewPCG(s.Seed, 0))
 			for ctx.Err() == nil {
 				_ = sleep(ctx, time.Duration(5+chance.IntN(60))*time.Second)
-				r, _ := reindex.Repair(ctx, w.Store, &reindex.Options{DryRun: true})
+				r, _ := reindex.Repair(ctx, w.Store, "", &reindex.Options{DryRun: true})
 				if n := r.Missing + r.Wrong + r.Orphan + r.Duplicate; n > 0 {
 					s.Failf("%d findings: %+v", n, r)
 				}
@@ -345,7 +346,7 @@ func TestACorrectTableHasNoFindingsWithHastyWorkers(t *testing.T) {
 		others.Wait()
 		ctx = s.TB.Context()
 		w.complete(s.TB)
-		r, err := reindex.Repair(ctx, w.Store, &reindex.Options{DryRun: true})
+		r, err := reindex.Repair(ctx, w.Store, "", &reindex.Options{DryRun: true})
 		if n := r.Missing + r.Wrong + r.Orphan + r.Duplicate + r.Undecided; n > 0 || err != nil {
 			s.Failf("in the end %d findings: %+v, %v", n, r, err)
 		}

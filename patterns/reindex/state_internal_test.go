@@ -39,16 +39,16 @@ func FuzzState(f *testing.F) {
 	}
 	assert.NoError(f, err)
 	// The states after each save of a run are those that are changed. All of them are accepted.
-	for _, err := range Verify(f.Context(), store, &Options{Differences: 64, Checkpoint: func(save func() ([]byte, error)) error {
+	for _, err := range Verify(f.Context(), store, "", &Options{Differences: 64, Checkpoint: func(save func() (string, error)) error {
 		text, err := save()
 		var s state
 		if err == nil {
-			err = json.Unmarshal(text, &s)
+			err = json.Unmarshal([]byte(text), &s)
 		}
 		if err == nil {
 			_, err = newRun(store, s)
 		}
-		f.Add(text)
+		f.Add([]byte(text))
 		return err
 	}}) {
 		assert.NoError(f, err)
@@ -76,7 +76,7 @@ func FuzzState(f *testing.F) {
 		defer cancel()
 		account.ResetLog()
 		findings := 0
-		for _, err := range Verify(ctx, store, &Options{Cursor: text}) {
+		for _, err := range Verify(ctx, store, string(text), nil) {
 			if findings++; err != nil || findings == 1000 {
 				break
 			}

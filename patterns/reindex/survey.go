@@ -134,7 +134,7 @@ func Survey(ctx context.Context, client *aztables.Client, opts *SurveyOptions) (
 	if err = errors.Join(azerr.Default(&o.Rows, 0, "Rows"), azerr.Default(&o.Parallel, 8, "Parallel"), err); err != nil {
 		return nil, failed("survey", err)
 	}
-	r, scan := &SurveyReport{}, &patterns.ScanOptions{Parallel: o.Parallel, PageSize: int(min(max((uint(o.Rows)-1)/16+1, 50), 1000))}
+	r, scan := &SurveyReport{}, &patterns.QueryOptions{Parallel: o.Parallel, PageSize: int(min(max((uint(o.Rows)-1)/16+1, 50), 1000))}
 	for page, err := range table.Scan(ctx, query.Filter{}, "", scan) {
 		if err != nil {
 			return nil, failed("survey", err)

@@ -17,18 +17,18 @@ func TestCorrectCopiesWithoutMarksTakeOnePassAndNoOtherRequest(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := newShop(t, b, 600, false)
 		b.ResetRequests()
-		report := assert.Must(reindex.Repair(t.Context(), s.Store, &reindex.Options{Differences: 100}))(t)
+		report := assert.Must(reindex.Repair(t.Context(), s.Store, "", &reindex.Options{Differences: 100}))(t)
 		if report.Missing+report.Wrong+report.Orphan+report.Duplicate+report.Failed+report.Undecided > 0 || report.Passes != 1 || report.Primaries != 600 {
 			t.Errorf("%+v", report)
 		}
 		b.WantRequestCount(t, 2) // 1200 rows
 		strict := &reindex.Options{Strict: true}
-		assert.Equal(t, len(assert.All(t, reindex.Verify(t.Context(), s.Store, strict))), 600, "strict", "findings, want 600")
-		report = assert.Must(reindex.Backfill(t.Context(), s.Store, "customer", nil))(t)
+		assert.Equal(t, len(assert.All(t, reindex.Verify(t.Context(), s.Store, "", strict))), 600, "strict", "findings, want 600")
+		report = assert.Must(reindex.Backfill(t.Context(), s.Store, "customer", "", nil))(t)
 		if report.Filled != 600 || report.Missing+report.Wrong+report.Duplicate > 0 {
 			t.Errorf("backfill: %+v", report)
 		}
-		if all := assert.All(t, reindex.Verify(t.Context(), s.Store, strict)); len(all) > 0 {
+		if all := assert.All(t, reindex.Verify(t.Context(), s.Store, "", strict)); len(all) > 0 {
 			t.Errorf("strict, after a backfill: %v", all)
 		}
 	})
@@ -46,7 +46,7 @@ func TestCorrectSlimCopiesWithAFurtherPropertyTakeOnePassAndNoOtherRequest(t *te
 			}
 			plant(t, s.client, rows)
 			b.ResetRequests()
-			report := assert.Must(reindex.Repair(t.Context(), s.Store, &reindex.Options{Differences: 100}))(t)
+			report := assert.Must(reindex.Repair(t.Context(), s.Store, "", &reindex.Options{Differences: 100}))(t)
 			if report.Missing+report.Wrong+report.Orphan+report.Duplicate+report.Failed+report.Undecided > 0 || report.Passes != 1 {
 				t.Errorf("plain %v: %+v", plain, report)
 			}
@@ -131,7 +131,7 @@ func TestVerifyFindsTheSameAmongCopiesWithAndWithoutMarksHoweverManyThereAre(t *
 			if status := assert.Must(shared.Status(t.Context(), "run"))(t); status.Stage != "complete" {
 				t.Errorf("seed %d: without a queue Verify returned before the end: %v", seed, status)
 			}
-			for kind, all := range map[string]iter.Seq2[reindex.Finding, error]{"alone": reindex.Verify(t.Context(), s.Store, &o), "shared": shared.Findings(t.Context(), "run")} {
+			for kind, all := range map[string]iter.Seq2[reindex.Finding, error]{"alone": reindex.Verify(t.Context(), s.Store, "", &o), "shared": shared.Findings(t.Context(), "run")} {
 				var got []string
 				for f, err := range all {
 					assert.NoError(t, err)
@@ -158,7 +158,7 @@ func TestMissingRowsAmongManyWithoutMarksTakeOneMorePass(t *testing.T) {
 			}
 			var report reindex.Report
 			var got []keys.Key
-			for f, err := range reindex.Verify(t.Context(), s.Store, &reindex.Options{Differences: c.differences, Progress: func(r reindex.Report) { report = r }}) {
+			for f, err := range reindex.Verify(t.Context(), s.Store, "", &reindex.Options{Differences: c.differences, Report: &report}) {
 				assert.NoError(t, err)
 				got = append(got, f.Row)
 			}

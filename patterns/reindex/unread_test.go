@@ -25,16 +25,17 @@ func TestVerifyEndsWithAnErrorIfEntitiesCannotBeRead(t *testing.T) {
 		}
 		for _, resumed := range []bool{false, true} {
 			var last reindex.Report
-			o := &reindex.Options{Differences: 1, Progress: func(r reindex.Report) { last = r }}
+			cursor := ""
+			o := &reindex.Options{Differences: 1, Report: &last}
 			if resumed {
-				o.Checkpoint = func(save func() ([]byte, error)) (err error) { o.Cursor, err = save(); return err }
-				for range reindex.Verify(t.Context(), s.Store, o) {
+				o.Checkpoint = func(save func() (string, error)) (err error) { cursor, err = save(); return err }
+				for range reindex.Verify(t.Context(), s.Store, "", o) {
 				}
 				o.Checkpoint = nil
 			}
 			var errs []error
 			var findings []reindex.Finding
-			for f, err := range reindex.Verify(t.Context(), s.Store, o) {
+			for f, err := range reindex.Verify(t.Context(), s.Store, cursor, o) {
 				if err != nil {
 					errs = append(errs, err)
 				} else if findings = append(findings, f); len(errs) > 0 {
@@ -59,12 +60,12 @@ func TestVerifyEndsWithAnErrorIfEntitiesCannotBeRead(t *testing.T) {
 			}
 		}
 		// A loop that ends before gets no error.
-		for f, err := range reindex.Verify(t.Context(), s.Store, nil) {
+		for f, err := range reindex.Verify(t.Context(), s.Store, "", nil) {
 			if assert.NoError(t, err); f.Kind == reindex.Missing {
 				break
 			}
 		}
-		report := assert.Must(reindex.Repair(t.Context(), s.Store, nil))(t)
+		report := assert.Must(reindex.Repair(t.Context(), s.Store, "", nil))(t)
 		if report.Failed != 3 || len(report.Failures) != 3 || report.Repaired != 1 {
 			t.Errorf("repair: %+v", report)
 		}

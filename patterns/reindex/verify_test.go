@@ -18,7 +18,7 @@ func TestACorrectTableHasNoFindingsAndCostsAPageForEachThousandRows(t *testing.T
 		w.fill(t, n, true)
 		var last reindex.Report
 		began := time.Now()
-		for f, err := range reindex.Verify(t.Context(), w.Store, &reindex.Options{Progress: func(r reindex.Report) { last = r }}) {
+		for f, err := range reindex.Verify(t.Context(), w.Store, "", &reindex.Options{Report: &last}) {
 			assert.NoError(t, err)
 			t.Errorf("%v", f)
 		}
@@ -37,7 +37,7 @@ func TestMoreDifferencesThanASketchHoldsTakeFurtherPasses(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		w := newWorld(t, b)
 		w.fill(t, 300, false) // no row of any view exists
-		report := assert.Must(reindex.Repair(t.Context(), w.Store, &reindex.Options{Differences: 100, DryRun: true}))(t)
+		report := assert.Must(reindex.Repair(t.Context(), w.Store, "", &reindex.Options{Differences: 100, DryRun: true}))(t)
 		if report.Missing != 900 || report.Rows != 301 || report.Primaries != 300 {
 			t.Errorf("%+v, want 900 missing rows of 300 primaries", report)
 		}
@@ -72,11 +72,11 @@ func TestGraceLeavesAPrimaryAloneThatHasJustChanged(t *testing.T) {
 		w := newWorld(t, b)
 		w.fill(t, 10, false)
 		opts := &reindex.Options{DryRun: true, Grace: time.Minute}
-		if r := assert.Must(reindex.Repair(t.Context(), w.Store, opts))(t); r.Missing != 0 || r.Undecided != 30 {
+		if r := assert.Must(reindex.Repair(t.Context(), w.Store, "", opts))(t); r.Missing != 0 || r.Undecided != 30 {
 			t.Errorf("immediately: %+v", r)
 		}
 		time.Sleep(2 * time.Minute)
-		if r := assert.Must(reindex.Repair(t.Context(), w.Store, opts))(t); r.Missing != 30 || r.Undecided != 0 {
+		if r := assert.Must(reindex.Repair(t.Context(), w.Store, "", opts))(t); r.Missing != 30 || r.Undecided != 0 {
 			t.Errorf("two minutes later: %+v", r)
 		}
 	})
@@ -87,7 +87,7 @@ func TestRequestsPerSecondLimitsARun(t *testing.T) {
 		w := newWorld(t, b)
 		w.fill(t, 20, false)
 		began := time.Now()
-		r := assert.Must(reindex.Repair(t.Context(), w.Store, &reindex.Options{DryRun: true, RequestsPerSecond: 10}))(t)
+		r := assert.Must(reindex.Repair(t.Context(), w.Store, "", &reindex.Options{DryRun: true, RequestsPerSecond: 10}))(t)
 		sent := r.Requests.Scan + r.Requests.Confirm
 		if took := time.Since(began); took < time.Duration(sent-4)*time.Second/10 || took > time.Duration(sent)*time.Second/10 {
 			t.Errorf("%d requests in %v", sent, took)
@@ -98,14 +98,14 @@ func TestRequestsPerSecondLimitsARun(t *testing.T) {
 func TestACursorOfAnotherRunIsRefusedBeforeTheFirstRequest(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		w := newWorld(t, b)
-		var cursor []byte
-		assert.Must(reindex.Repair(t.Context(), w.Store, &reindex.Options{Views: []string{"email"}, Checkpoint: func(save func() ([]byte, error)) (err error) {
+		var cursor string
+		assert.Must(reindex.Repair(t.Context(), w.Store, "", &reindex.Options{Views: []string{"email"}, Checkpoint: func(save func() (string, error)) (err error) {
 			cursor, err = save()
 			return err
 		}}))(t)
 		w.requests()
-		for _, c := range [][]byte{cursor, cursor[:len(cursor)/2], []byte("{}")} {
-			_, err := reindex.Repair(t.Context(), w.Store, &reindex.Options{Cursor: c})
+		for _, c := range []string{cursor, cursor[:len(cursor)/2], "{}"} {
+			_, err := reindex.Repair(t.Context(), w.Store, c, nil)
 			assert.WantError(t, err, patterns.ErrBadCursor)
 		}
 		assert.Equal(t, w.requests(), 0, "requests")
@@ -117,6 +117,6 @@ func TestAFindingIsYieldedOnceHoweverManyPassesARunTakes(t *testing.T) {
 		w := newWorld(t, b)
 		w.fill(t, 150, true)
 		want := w.damage(t, 150, 120)
-		checkFindings(t, 0, assert.All(t, reindex.Verify(t.Context(), w.Store, &reindex.Options{Differences: 1})), want)
+		checkFindings(t, 0, assert.All(t, reindex.Verify(t.Context(), w.Store, "", &reindex.Options{Differences: 1})), want)
 	})
 }

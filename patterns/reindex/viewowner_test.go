@@ -55,9 +55,9 @@ func TestASecondStoreWithTheSameViewNameIsRefused(t *testing.T) {
 		for what, call := range map[string]func() error{
 			"sweep":    func() error { return assert.ErrorOf(second.Sweep(t.Context(), nil)) },
 			"dry run":  func() error { return assert.ErrorOf(second.Sweep(t.Context(), &patterns.SweepOptions{DryRun: true})) },
-			"repair":   func() error { return assert.ErrorOf(reindex.Repair(t.Context(), second, nil)) },
-			"backfill": func() error { return assert.ErrorOf(reindex.Backfill(t.Context(), second, "email", nil)) },
-			"verify":   func() error { return assert.Failure(t, reindex.Verify(t.Context(), second, nil)) },
+			"repair":   func() error { return assert.ErrorOf(reindex.Repair(t.Context(), second, "", nil)) },
+			"backfill": func() error { return assert.ErrorOf(reindex.Backfill(t.Context(), second, "email", "", nil)) },
+			"verify":   func() error { return assert.Failure(t, reindex.Verify(t.Context(), second, "", nil)) },
 		} {
 			wantRefused(t, what, call())
 		}
@@ -111,7 +111,7 @@ func TestAReadOnlyRunRecordsNoOwner(t *testing.T) {
 		index := b.Table(t)
 		s := emailStore(t, b.Table(t), index)
 		assert.Must(s.Sweep(t.Context(), &patterns.SweepOptions{DryRun: true}))(t)
-		assert.All(t, reindex.Verify(t.Context(), s, nil))
+		assert.All(t, reindex.Verify(t.Context(), s, "", nil))
 		assert.Equal(t, len(harness.Rows(t, index)), 0, "rows")
 		assert.Must(s.Sweep(t.Context(), nil))(t)
 		assert.Equal(t, len(harness.Rows(t, index)), 1, "rows")
@@ -139,7 +139,7 @@ func TestTheRequestsForOwnersAreCounted(t *testing.T) {
 		}
 		verify := func(s *patterns.Store[person]) func() (reindex.Report, error) {
 			return func() (r reindex.Report, err error) {
-				for _, err = range reindex.Verify(t.Context(), s, &reindex.Options{Progress: func(p reindex.Report) { r = p }}) {
+				for _, err = range reindex.Verify(t.Context(), s, "", &reindex.Options{Report: &r}) {
 				}
 				return r, err
 			}
@@ -150,7 +150,7 @@ func TestTheRequestsForOwnersAreCounted(t *testing.T) {
 		s = open()
 		want("an owner", 2, verify(s))
 		want("known", 0, verify(s))
-		want("backfill", 2, func() (reindex.Report, error) { return reindex.Backfill(t.Context(), open(), "email", nil) })
+		want("backfill", 2, func() (reindex.Report, error) { return reindex.Backfill(t.Context(), open(), "email", "", nil) })
 	})
 }
 

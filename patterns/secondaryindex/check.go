@@ -83,7 +83,7 @@ func (r *Reader[T]) GetFresh(ctx context.Context, partition, value string, opts 
 
 // Check reads the primary of an entry and compares them. One request if the entry is
 // fresh. A stale one is read again, with a second request, so that an entry that changed
-// since it was read is not taken for stale.
+// since it was read is not taken for stale. So is one that was read with a selection, with two more.
 func (r *Reader[T]) Check(ctx context.Context, e Entry[T], opts *CheckOptions) (Checked[T], error) {
 	c, err := r.check(ctx, e, opts != nil && opts.Repair)
 	if err != nil {
@@ -143,7 +143,7 @@ func (r *Reader[T]) check(ctx context.Context, e Entry[T], repair bool) (Checked
 	for {
 		item, found, err := r.primary(ctx, e)
 		c := Checked[T]{Entry: e, Item: item, Found: found != notImplied}
-		if found == equalCopy || err != nil {
+		if found == equalCopy && !e.projected || err != nil {
 			return c, err
 		}
 		c.Freshness = Stale
@@ -154,7 +154,7 @@ func (r *Reader[T]) check(ctx context.Context, e Entry[T], repair bool) (Checked
 		if err != nil && !errors.Is(err, patterns.ErrNotFound) {
 			return c, err
 		}
-		if err == nil && current.ETag != e.ETag {
+		if err == nil && (current.ETag != e.ETag || e.projected) {
 			e = current
 			continue
 		}

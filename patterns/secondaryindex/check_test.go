@@ -166,7 +166,7 @@ func TestSequencesAreCheckedInOrder(t *testing.T) {
 		}
 		// An error of the sequence is the last pair.
 		count, last := 0, error(nil)
-		for c, err := range r.CheckAll(t.Context(), r.Query(t.Context(), "Sales", secondaryindex.Values{}, &secondaryindex.QueryOptions{PageSize: 1001}), nil) {
+		for c, err := range r.CheckAll(t.Context(), r.Query(t.Context(), "Sales", secondaryindex.Values{}, &patterns.QueryOptions{PageSize: 1001}), nil) {
 			if count, last = count+1, err; err != nil && c.Found {
 				t.Error("an error with an entry")
 			}
@@ -345,7 +345,7 @@ func TestARepairMayCrashAnywhere(t *testing.T) {
 				t.Error(err)
 			}
 			r := w.x.badge.On(w.store)
-			wantIDs(t, r.Query(t.Context(), "", secondaryindex.Values{}.In("badge_"), &secondaryindex.QueryOptions{}), "000152")
+			wantIDs(t, r.Query(t.Context(), "", secondaryindex.Values{}.In("badge_"), &patterns.QueryOptions{}), "000152")
 			if _, err := w.store.Get(t.Context(), keys.Key{Partition: "Sales", Row: "empid_000152"}); err != nil {
 				t.Error(err)
 			}

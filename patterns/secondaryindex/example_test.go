@@ -128,7 +128,7 @@ func ExampleReader_Page() {
 
 	cursor := ""
 	for {
-		page, err := emails.Page(ctx, "Sales", secondaryindex.Values{}, cursor, &secondaryindex.QueryOptions{Limit: 2})
+		page, err := emails.Page(ctx, "Sales", secondaryindex.Values{}, cursor, &patterns.QueryOptions{Limit: 2})
 		if err != nil {
 			log.Fatal(err)
 		}

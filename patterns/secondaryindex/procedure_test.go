@@ -33,8 +33,8 @@ func readmeRow(t *testing.T, first string) []string {
 // nothing to correct if the old program maintained the index.
 func adopted(t *testing.T, store *patterns.Store[person]) reindex.Report {
 	t.Helper()
-	report := assert.Must(reindex.Backfill(t.Context(), store, "email", nil))(t)
-	if left := assert.All(t, reindex.Verify(t.Context(), store, nil)); len(left) > 0 {
+	report := assert.Must(reindex.Backfill(t.Context(), store, "email", "", nil))(t)
+	if left := assert.All(t, reindex.Verify(t.Context(), store, "", nil)); len(left) > 0 {
 		t.Errorf("Verify: %+v", left)
 	}
 	if states := assert.Must(store.ViewStates(t.Context()))(t); len(states) != 1 || states[0].State != patterns.ViewReady {

@@ -3,10 +3,12 @@ package secondaryindex
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/query"
@@ -58,18 +60,6 @@ func (v Values) rows(l layout) (keys.Range, error) {
 	return l.between(v.from, v.to)
 }
 
-// QueryOptions are the options of [Reader.Query] and [Reader.Page]. nil and the zero
-// value mean the defaults.
-type QueryOptions struct {
-	// Limit is the largest number of entries to return. Zero means all; for Page, as many
-	// as PageSize.
-	Limit int
-
-	// PageSize is the number of rows to request at a time, 1 to 1000. Zero means 1000, or
-	// Limit if that is less.
-	PageSize int
-}
-
 // Query returns the entries of the values, ordered by value and then by the key of the
 // primary. partition is the partition key of the primaries; with [Values.In] it must be "". A
 // prefix or a range without In, in an index with [Options.Partition], is an error before any
@@ -77,11 +67,15 @@ type QueryOptions struct {
 // an entry and nil, or a zero entry and an error, after which the sequence ends. Rows are
 // read as the loop needs them, a page at a time. Each run of the sequence reads again.
 //
+// With [patterns.QueryOptions.Select] the Values have the selected properties only, and
+// [Reader.Check] reads such an entry again. If the index finds the primaries of rows by a function,
+// [Options.Owner], whole rows are read, because the function may depend on any property.
+//
 // One request for each 1,000 entries. On Cosmos DB for Table, whose results have no
 // order, Query fails with [patterns.ErrUnordered] except for [Equal].
-func (r *Reader[T]) Query(ctx context.Context, partition string, values Values, opts *QueryOptions) iter.Seq2[Entry[T], error] {
+func (r *Reader[T]) Query(ctx context.Context, partition string, values Values, opts *patterns.QueryOptions) iter.Seq2[Entry[T], error] {
 	return func(yield func(Entry[T], error) bool) {
-		filter, q, err := r.plan(partition, values, opts)
+		filter, q, selected, err := r.plan(partition, values, opts)
 		if err != nil {
 			yield(Entry[T]{}, r.fail("query", err))
 			return
@@ -97,7 +91,7 @@ func (r *Reader[T]) Query(ctx context.Context, partition string, values Values, 
 			if err != nil {
 				return yield(Entry[T]{}, r.fail("query", err))
 			}
-			e, ok := r.entry(record)
+			e, ok := r.entry(record, selected)
 			if !ok {
 				return true
 			}
@@ -127,8 +121,8 @@ type Page[T any] struct {
 // otherwise the one after the page that returned cursor. It fails with
 // [patterns.ErrBadCursor] if the cursor is damaged or belongs to another query. One
 // request.
-func (r *Reader[T]) Page(ctx context.Context, partition string, values Values, cursor string, opts *QueryOptions) (Page[T], error) {
-	filter, q, err := r.plan(partition, values, opts)
+func (r *Reader[T]) Page(ctx context.Context, partition string, values Values, cursor string, opts *patterns.QueryOptions) (Page[T], error) {
+	filter, q, selected, err := r.plan(partition, values, opts)
 	if err != nil {
 		return Page[T]{}, r.fail("page", err)
 	}
@@ -141,7 +135,7 @@ func (r *Reader[T]) Page(ctx context.Context, partition string, values Values, c
 		return page, nil
 	}
 	for i := range rows.Records {
-		if e, ok := r.entry(&rows.Records[i]); ok {
+		if e, ok := r.entry(&rows.Records[i], selected); ok {
 			page.Entries = append(page.Entries, e)
 		}
 	}
@@ -152,29 +146,37 @@ func (r *Reader[T]) Page(ctx context.Context, partition string, values Values, c
 // Pages returns the pages from cursor on, "" for the first, as [Reader.Page] returns them one
 // after the other. After an error the sequence ends; the page of that pair has no entries, but the
 // Cursor with which the page can be read again. See [patterns.Table.Pages].
-func (r *Reader[T]) Pages(ctx context.Context, partition string, values Values, cursor string, opts *QueryOptions) iter.Seq2[Page[T], error] {
+func (r *Reader[T]) Pages(ctx context.Context, partition string, values Values, cursor string, opts *patterns.QueryOptions) iter.Seq2[Page[T], error] {
 	return pages.Each(cursor, func(cursor string) (Page[T], error) {
 		return r.Page(ctx, partition, values, cursor, opts)
 	}, func(p *Page[T]) *string { return &p.Cursor })
 }
 
-// plan returns the query for the rows of the values.
-func (r *Reader[T]) plan(partition string, values Values, opts *QueryOptions) (query.Filter, *patterns.QueryOptions, error) {
+// plan returns the query for the rows of the values, and the properties that the entries have, nil for all.
+func (r *Reader[T]) plan(partition string, values Values, opts *patterns.QueryOptions) (f query.Filter, q *patterns.QueryOptions, selected []string, err error) {
 	if r.err != nil {
-		return query.Filter{}, nil, r.err
+		return f, nil, nil, r.err
 	}
-	q := &patterns.QueryOptions{Ordered: values.kind != equal}
+	q = new(patterns.QueryOptions)
 	if opts != nil {
-		q.Limit, q.PageSize = opts.Limit, opts.PageSize
+		*q = *opts
 	}
+	q.Ordered = q.Ordered || values.kind != equal
 	rows, err := values.rows(r.index.layout)
+	if err == nil {
+		partition, err = r.partition(partition, values)
+	}
 	if err != nil {
-		return query.Filter{}, nil, err
+		return f, nil, nil, err
 	}
-	if partition, err = r.partition(partition, values); err != nil {
-		return query.Filter{}, nil, err
+	f = query.And(query.PartitionKey.Eq(partition), query.RowKey.Within(rows))
+	if selected = q.Select; selected != nil {
+		_, err = r.copies.Source.Plan(f, q) // the names
+		if q.Select = append(slices.Clip(selected), view.PropOwnerPK, view.PropOwnerRK, view.PropView, view.PropState); r.index.owner != nil {
+			q.Select = nil
+		}
 	}
-	return query.And(query.PartitionKey.Eq(partition), query.RowKey.Within(rows)), q, nil
+	return f, q, selected, err
 }
 
 // partition returns the partition key of the rows of values, of the primaries in a partition.

@@ -69,11 +69,11 @@ func TestQueriesStopAtTheirLimitAndContinueAfterShortPages(t *testing.T) {
 		}
 		r := email.On(store)
 		b.ResetRequests()
-		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Values{}, &secondaryindex.QueryOptions{Limit: 3}), want[:3]...)
+		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Values{}, &patterns.QueryOptions{Limit: 3}), want[:3]...)
 		b.WantRequests(t, map[string]int{"Table.Query": 1})
-		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Values{}, &secondaryindex.QueryOptions{PageSize: 5}), want...)
+		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Values{}, &patterns.QueryOptions{PageSize: 5}), want...)
 		b.WantRequests(t, map[string]int{"Table.Query": 3})
-		for range r.Query(t.Context(), "Sales", secondaryindex.Values{}, &secondaryindex.QueryOptions{PageSize: 5}) {
+		for range r.Query(t.Context(), "Sales", secondaryindex.Values{}, &patterns.QueryOptions{PageSize: 5}) {
 			break
 		}
 		b.WantRequests(t, map[string]int{"Table.Query": 1})
@@ -85,7 +85,7 @@ func TestQueriesStopAtTheirLimitAndContinueAfterShortPages(t *testing.T) {
 		wantIDs(t, r.Query(t.Context(), "Sales", secondaryindex.Prefix("0"), nil), want...)
 		b.ClearFaults()
 		b.ResetRequests()
-		for _, bad := range []secondaryindex.QueryOptions{{Limit: -1}, {PageSize: -1}, {PageSize: 1001}} {
+		for _, bad := range []patterns.QueryOptions{{Limit: -1}, {PageSize: -1}, {PageSize: 1001}} {
 			for _, err := range r.Query(t.Context(), "Sales", secondaryindex.Values{}, &bad) {
 				if err == nil || errors.Is(err, patterns.ErrTooLarge) != (bad.PageSize > 1000) {
 					t.Errorf("%+v: %v", bad, err)
@@ -188,7 +188,7 @@ func TestPagesContinueAtTheirCursor(t *testing.T) {
 		insert(t, store, newEmployee("Sales", "000009", "A", "Kwok", ""))
 		r := last.On(store)
 		page := func(values secondaryindex.Values, cursor string) (secondaryindex.Page[employee], error) {
-			return r.Page(t.Context(), "Sales", values, cursor, &secondaryindex.QueryOptions{Limit: 2})
+			return r.Page(t.Context(), "Sales", values, cursor, &patterns.QueryOptions{Limit: 2})
 		}
 		for _, values := range []secondaryindex.Values{secondaryindex.Equal("Jones"), secondaryindex.Prefix("J"), secondaryindex.Range("J", "K")} {
 			b.ResetRequests()
@@ -210,7 +210,7 @@ func TestPagesContinueAtTheirCursor(t *testing.T) {
 				t.Errorf("%v: the cursor of other values: %v", values, err)
 			}
 		}
-		if _, err := r.Page(t.Context(), "Sales", secondaryindex.Values{}, "", &secondaryindex.QueryOptions{Limit: -1}); !errors.Is(err, patterns.ErrBadOption) {
+		if _, err := r.Page(t.Context(), "Sales", secondaryindex.Values{}, "", &patterns.QueryOptions{Limit: -1}); !errors.Is(err, patterns.ErrBadOption) {
 			t.Errorf("a negative limit: %v", err)
 		}
 	})
@@ -276,5 +276,31 @@ func TestWritersAndReadersUseThePartitionOfTheValue(t *testing.T) {
 		// A value is unique in the whole index, not only among the primaries of a partition.
 		_, err = store.Insert(t.Context(), newEmployee("Sales", "2", "Max", "Lee", "JimJ@contoso.com"))
 		wantDuplicate(t, err, "email")
+	})
+}
+
+func TestASelectionIsReadFromTheCopiesAndCheckedInFull(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		email := secondaryindex.Intra("email", emailOf, nil)
+		store := newStore(t, b.Table(t), nil, email)
+		insert(t, store, jones())
+		r := email.On(store)
+		b.ResetRequests()
+		for e, err := range r.Query(t.Context(), jones().PartitionKey, secondaryindex.Values{}, &patterns.QueryOptions{Select: []string{"FirstName"}}) {
+			assert.NoError(t, err)
+			want := employee{PartitionKey: jones().PartitionKey, RowKey: jones().RowKey, FirstName: jones().FirstName}
+			assert.Equal(t, e.Value, want)
+			assert.Equal(t, e.Primary, jones().key())
+			b.WantRequests(t, map[string]int{"Table.Query": 1})
+			c := assert.Must(r.Check(t.Context(), e, nil))(t)
+			assert.Equal(t, c.Freshness, secondaryindex.Fresh)
+			b.WantRequests(t, map[string]int{"Table.Get": 3})
+		}
+		for _, err := range r.Query(t.Context(), "Sales", secondaryindex.Values{}, &patterns.QueryOptions{Select: []string{"None"}}) {
+			if !errors.As(err, new(*patterns.PropertyError)) {
+				t.Errorf("an unknown name: %v", err)
+			}
+		}
+		b.WantRequests(t, nil)
 	})
 }

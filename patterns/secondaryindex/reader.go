@@ -86,6 +86,8 @@ type Entry[T any] struct {
 	Key       keys.Key
 	ETag      azcore.ETag
 	Timestamp time.Time
+
+	projected bool // Value has selected properties only
 }
 
 // ErrNonUnique means that [Reader.Get] was called for an index that is not unique.
@@ -119,7 +121,7 @@ func (r *Reader[T]) at(ctx context.Context, key keys.Key) (Entry[T], error) {
 		return Entry[T]{}, err
 	}
 	defer r.copies.Release(page)
-	e, ok := r.entry(&page.Records[0])
+	e, ok := r.entry(&page.Records[0], nil)
 	if !ok {
 		return Entry[T]{}, patterns.ErrNotFound
 	}
@@ -127,8 +129,8 @@ func (r *Reader[T]) at(ctx context.Context, key keys.Key) (Entry[T], error) {
 }
 
 // entry converts a row to an entry. ok is false if the row only reserves its key, or is
-// not a row of the index.
-func (r *Reader[T]) entry(record *txn.Record) (e Entry[T], ok bool) {
+// not a row of the index. selected are the properties that were asked for, nil for all.
+func (r *Reader[T]) entry(record *txn.Record, selected []string) (e Entry[T], ok bool) {
 	read := record.Value.(*row[T])
 	owner, ok := view.OwnerOf(read.text)
 	if !ok {
@@ -142,10 +144,13 @@ func (r *Reader[T]) entry(record *txn.Record) (e Entry[T], ok bool) {
 	if !ok {
 		return e, false
 	}
+	if selected != nil {
+		r.copies.Keep(record, selected)
+	}
 	r.index.def.Type.SetKey(&read.Copy, owner.Primary)
 	return Entry[T]{
 		Value: read.Copy, Indexed: value, Primary: owner.Primary,
-		Key: record.Key, ETag: azcore.ETag(record.ETag), Timestamp: record.Timestamp,
+		Key: record.Key, ETag: azcore.ETag(record.ETag), Timestamp: record.Timestamp, projected: selected != nil,
 	}, true
 }
 

@@ -49,7 +49,7 @@ func TestACopyHasNothingThatOptionsCopyRemoved(t *testing.T) {
 					for _, want := range []string{`{\"Name\":\"Bob\",\"Room\":\"12\"}`, `"Seen":"2026-01-01T00:00:00+02:00"`} {
 						assert.Contains(t, copied, want, "the copy lacks")
 					}
-					for f, err := range reindex.Verify(t.Context(), store, nil) {
+					for f, err := range reindex.Verify(t.Context(), store, "", nil) {
 						t.Errorf("%v, %v", f, err)
 					}
 				})

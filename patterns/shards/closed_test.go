@@ -68,15 +68,25 @@ func (m moving) get(t *testing.T, patience time.Duration) (string, error) {
 	return item.Value.A, err
 }
 
+// reports returns a Progress that calls f with the rows copied, and the number of the report: of a
+// partition, the first two are of versions of the directory, the third of its copy.
+func reports(f func(copied, n int)) func(patterns.Progress) {
+	n := 0
+	return func(p patterns.Progress) {
+		n++
+		f(p.Found, n)
+	}
+}
+
 func TestALateWriteThatWasSeenAfterTheCopyIsNotLost(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		m := newMoving(t, b)
-		assert.NoError(t, m.s.Pin(t.Context(), "p000", m.to, &shards.MoveOptions{Progress: func(p shards.Progress) {
-			if p.Partitions == 1 && p.Steps == 2 {
+		assert.NoError(t, m.s.Pin(t.Context(), "p000", m.to, &shards.MoveOptions{Progress: reports(func(copied, n int) {
+			if copied == 1 && n == 3 {
 				m.late("late")
 				assert.Equal(t, assert.Must(m.get(t, time.Hour))(t), "late", "during the step the row has")
 			}
-		}}))
+		})}))
 		assert.Equal(t, assert.Must(m.get(t, time.Hour))(t), "late", "after the move the row has")
 	})
 }
@@ -86,16 +96,16 @@ func TestALateWriteThatWasSeenAfterTheCopyIsNotLost(t *testing.T) {
 func TestAClosedStepCannotBeRead(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		m := newMoving(t, b)
-		assert.NoError(t, m.s.Pin(t.Context(), "p000", m.to, &shards.MoveOptions{Progress: func(p shards.Progress) {
+		assert.NoError(t, m.s.Pin(t.Context(), "p000", m.to, &shards.MoveOptions{Progress: reports(func(copied, n int) {
 			switch {
-			case p.Steps == 2 && p.Partitions == 1:
+			case copied == 1 && n == 3:
 				assert.Must(m.get(t, time.Hour))(t)
-			case p.Steps == 3:
+			case n == 4: // closed
 				_, err := m.get(t, 4*time.Second)
 				assert.WantError(t, err, shards.ErrMoving)
 				assert.WantError(t, err, context.DeadlineExceeded)
 			}
-		}}))
+		})}))
 		assert.Equal(t, assert.Must(m.get(t, time.Hour))(t), "0/0", "after the move the row has")
 	})
 }
@@ -105,8 +115,8 @@ func TestAClosedStepCannotBeRead(t *testing.T) {
 func TestAReaderReopensAStepThatStaysClosed(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		m := newMoving(t, b)
-		err := m.s.Pin(t.Context(), "p000", m.to, &shards.MoveOptions{Progress: func(p shards.Progress) {
-			if p.Steps == 3 {
+		err := m.s.Pin(t.Context(), "p000", m.to, &shards.MoveOptions{Progress: reports(func(copied, n int) {
+			if n == 4 { // closed
 				m.late("late")
 				began := time.Now()
 				assert.Equal(t, assert.Must(m.get(t, time.Hour))(t), "late", "the reopened row has")
@@ -114,7 +124,7 @@ func TestAReaderReopensAStepThatStaysClosed(t *testing.T) {
 					t.Errorf("the reader waited for %v", waited)
 				}
 			}
-		}})
+		})})
 		assert.WantError(t, err, shards.ErrBusy)
 		assert.NoError(t, m.s.Pin(t.Context(), "p000", m.to, nil))
 		assert.Equal(t, assert.Must(m.get(t, time.Hour))(t), "late", "after the move the row has")

@@ -84,7 +84,10 @@ func (m *run) copyPartition(ctx context.Context, d *seen, partition string, all 
 		copied := versions{}
 		rows, err := c.do(ctx, copied)
 		if err == nil {
-			m.report(func(p *Progress) { p.Partitions++; p.Rows += rows; maps.Copy(all, copied) })
+			m.mu.Lock()
+			maps.Copy(all, copied)
+			m.mu.Unlock()
+			m.report(rows, 0)
 			return nil
 		}
 		retry := errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrNotFound) ||
@@ -231,7 +234,7 @@ func (m *run) remove(ctx context.Context, account string, ops []patterns.Op[patt
 		return err
 	}
 	report, err := table.Bulk(ctx, slices.Values(ops), &patterns.BulkOptions{Parallel: m.opts.Parallel})
-	m.report(func(p *Progress) { p.Deleted += report.Done })
+	m.report(0, report.Done)
 	for _, f := range report.Failures {
 		if !errors.Is(f.Err, patterns.ErrConflict) && !errors.Is(f.Err, patterns.ErrNotFound) {
 			return f.Err

@@ -128,9 +128,11 @@ func (r *merge[T, V]) fill(ctx context.Context) error {
 				empty = append(empty, s)
 			}
 		}
-		err := calls.Each(ctx, len(empty), max(len(empty), 1), func(ctx context.Context, i int) error {
+		opts, parallel := r.opts, max(min(cmp.Or(r.opts.Parallel, defaultParallel), len(empty)), 1)
+		opts.Parallel = max(cmp.Or(opts.Parallel, defaultParallel)/parallel, 1) // of the exact keys of one account
+		err := calls.Each(ctx, len(empty), parallel, func(ctx context.Context, i int) error {
 			s := empty[i]
-			page, err := s.rowsOf.Page(ctx, s.filter, s.Cursor, &r.opts)
+			page, err := s.rowsOf.Page(ctx, s.filter, s.Cursor, &opts)
 			s.rows, s.next = page.Items, page.Cursor
 			return err
 		})

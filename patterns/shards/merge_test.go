@@ -88,7 +88,7 @@ func read(t *testing.T, chance *rand.Rand, table *shards.Table[doc], f query.Fil
 			}
 		} else {
 			pages := 1 + chance.IntN(3)
-			for p, err := range table.Scan(t.Context(), f, cursor, opts) {
+			for p, err := range table.Scan(t.Context(), f, cursor, &patterns.QueryOptions{PageSize: opts.Limit}) {
 				assert.NoError(t, err)
 				page.Items, page.Cursor = append(page.Items, p.Items...), p.Cursor
 				if pages--; pages == 0 {
@@ -167,5 +167,26 @@ func TestACursorIsValidForItsReadOnly(t *testing.T) {
 		}
 		_, err := table.Page(t.Context(), query.Filter{}, "", nil)
 		assert.WantError(t, err, query.ErrScan)
+	})
+}
+
+func TestParallelLimitsTheRequestsToAllAccounts(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		list, o := onBackend(t, b, 3)
+		_, table := create(t, list, o)
+		fill(t, table, 9, 1)
+		b.Fault(storagetest.On("Table.Query").DelayReply(time.Second))
+		for parallel, want := range map[int]time.Duration{0: 1, 1: 3, 2: 2, 3: 1} {
+			began := time.Now()
+			rows := assert.All(t, table.Query(t.Context(), query.Filter{}, &patterns.QueryOptions{Allow: query.TableScan, Parallel: parallel}))
+			assert.Equal(t, len(rows), 9)
+			assert.Equal(t, time.Since(began).Truncate(time.Second), want*time.Second, parallel, "concurrent requests take")
+		}
+		b.ClearFaults()
+		b.ResetRequests()
+		for _, err := range table.Scan(t.Context(), query.Filter{}, "", &patterns.QueryOptions{Limit: 2}) {
+			assert.WantError(t, err, patterns.ErrBadOption)
+		}
+		b.WantRequests(t, nil)
 	})
 }

@@ -33,17 +33,11 @@ type MoveOptions struct {
 	// moves as a whole. Zero means 1000.
 	Rows int
 
-	// Progress, if set, is called after each partition that was copied. Calls do not overlap.
-	Progress func(Progress)
-}
-
-// Progress counts what a run of [Shards.Add] or [Shards.Pin] has done. A run that continues
-// another starts at zero.
-type Progress struct {
-	Partitions int // copied to their new account
-	Rows       int // copied to their new account
-	Deleted    int // rows deleted from their old account
-	Steps      int // published in the directory
+	// Progress, if set, is called after each version of the directory, each partition that was
+	// copied, and each deletion of moved rows. Found are rows copied to their new account, Done those
+	// deleted from their old one; a run that continues another may begin with those that the other has
+	// copied. There is no Cursor: repeat the call to continue. Calls do not overlap.
+	Progress func(patterns.Progress)
 }
 
 const (
@@ -113,8 +107,9 @@ type run struct {
 	opts MoveOptions
 	id   string
 
-	mu   sync.Mutex
-	done Progress
+	requests calls.Requests
+	mu       sync.Mutex
+	done     patterns.Progress
 }
 
 // change finishes the move in progress, if there is one, and then moves to the config that edit
@@ -124,7 +119,7 @@ func (s *Shards) change(ctx context.Context, opts *MoveOptions, only *string, ed
 	if err := cmp.Or(azerr.Default(&m.opts.Parallel, defaultParallel, "Parallel"), azerr.Default(&m.opts.Rows, defaultRows, "Rows")); err != nil {
 		return err
 	}
-	ctx = regions.Strict(govern.Background(ctx))
+	ctx = m.requests.Context(regions.Strict(govern.Background(ctx)))
 	for {
 		d, err := s.fresh(ctx)
 		if err != nil {
@@ -224,7 +219,7 @@ func (m *run) publish(ctx context.Context, d *seen, next layout) (*seen, error) 
 		}
 		v = now
 	}
-	m.report(func(p *Progress) { p.Steps++ })
+	m.report(0, 0)
 	if next.Move == nil || next.Closed > 0 {
 		return v, nil
 	}
@@ -241,10 +236,13 @@ func (m *run) mine(ctx context.Context, v *seen) error {
 	return err
 }
 
-func (m *run) report(add func(*Progress)) {
+// report counts rows that were copied and rows that were deleted.
+func (m *run) report(copied, deleted int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if add(&m.done); m.opts.Progress != nil {
+	m.done.Done += deleted
+	m.done.Found = max(m.done.Found+copied, m.done.Done)
+	if m.done.Requests = m.requests.Count(); m.opts.Progress != nil {
 		m.opts.Progress(m.done)
 	}
 }

@@ -44,8 +44,8 @@ func TestAddMovesTheShareOfTheNewAccountAndDeletesItFromTheOld(t *testing.T) {
 			partition := fmt.Sprintf("p%03d", p)
 			owners[partition] = assert.Must(s.Account(t.Context(), partition))(t).Name
 		}
-		var last shards.Progress
-		opts := &shards.MoveOptions{Rows: 6, Progress: func(p shards.Progress) { last = p }}
+		var last patterns.Progress
+		opts := &shards.MoveOptions{Rows: 6, Progress: func(p patterns.Progress) { last = p }}
 		assert.NoError(t, s.Add(t.Context(), list[2], opts))
 
 		moved := 0
@@ -60,7 +60,7 @@ func TestAddMovesTheShareOfTheNewAccountAndDeletesItFromTheOld(t *testing.T) {
 		if moved == 0 || n[2] != 3*moved || n[0]+n[1]+n[2] != len(all) {
 			t.Errorf("%d partitions moved, and the accounts have %v rows", moved, n)
 		}
-		if last.Partitions != moved || last.Rows != 3*moved || last.Deleted != 3*moved || last.Steps < 4 {
+		if last.Found != 3*moved || last.Done != 3*moved || last.Requests < 20*moved {
 			t.Errorf("the progress is %+v", last)
 		}
 		assert.EqualSlices(t, keysOf(assert.All(t, table.Query(t.Context(), query.Filter{}, everything))), all, "the query returned")
@@ -284,8 +284,8 @@ func TestAWriteWaitsUntilThePartitionHasMoved(t *testing.T) {
 			to = list[1].Name
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		err := s.Pin(ctx, "p000", to, &shards.MoveOptions{Progress: func(p shards.Progress) {
-			if p.Partitions == 1 {
+		err := s.Pin(ctx, "p000", to, &shards.MoveOptions{Progress: func(p patterns.Progress) {
+			if p.Found == 1 {
 				stop() // the partition is copied, and the move is not finished
 			}
 		}})

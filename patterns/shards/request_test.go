@@ -26,9 +26,9 @@ func TestAddMakesTheRequestsThatItDocuments(t *testing.T) {
 		fill(t, table, 3, 2)
 		list[2].Weight = 1e9 // everything moves
 		b.ResetRequests()
-		var last shards.Progress
-		assert.NoError(t, s.Add(t.Context(), list[2], &shards.MoveOptions{Progress: func(p shards.Progress) { last = p }}))
-		assert.Equal(t, last, (shards.Progress{Partitions: 3, Rows: 6, Deleted: 6, Steps: 5}), "the progress is")
+		var last patterns.Progress
+		assert.NoError(t, s.Add(t.Context(), list[2], &shards.MoveOptions{Progress: func(p patterns.Progress) { last = p }}))
+		assert.Equal(t, last, (patterns.Progress{Found: 6, Done: 6, Requests: 42}), "the progress is")
 		b.WantRequests(t, map[string]int{
 			"Table.CreateTable": 1,
 			"Table.Replace":     5,         // of the directory: the move, the step, closed, moved, the end

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -103,7 +104,8 @@ func (t *sharded[T, V]) change(ctx context.Context, key keys.Key, f func(V) (pat
 
 // Query returns the rows, or for a Store the entities, of all accounts, merged in key order. A
 // filter that fixes partition keys is sent only to the accounts that own these; any other is sent
-// to all accounts concurrently, and each page of each account is one request. With each version
+// to all accounts, [patterns.QueryOptions.Parallel] of them concurrently, and each page of each account
+// is one request, or one for each exact key. With each version
 // of the directory, two in a step of a move, the rows after the last one are requested again.
 // Page and Query need one more filter clause then, of three comparisons.
 func (t *sharded[T, V]) Query(ctx context.Context, f query.Filter, opts *patterns.QueryOptions) iter.Seq2[patterns.Item[T], error] {
@@ -144,11 +146,17 @@ func (t *sharded[T, V]) Pages(ctx context.Context, f query.Filter, cursor string
 }
 
 // Scan returns the pages that Page would return, from cursor on, with all classes of query
-// permitted. Unlike Page it reads each page of an account once. Pages and rows are in key order.
+// permitted unless [patterns.QueryOptions.Allow] is set. Unlike Page it reads each page of an account
+// once. Pages and rows are in key order. A Limit is refused with [patterns.ErrBadOption].
 // The pages that are needed for the next row are requested concurrently, one of each account; a
 // range of keys is not divided as by [patterns.Table.Scan].
 func (t *sharded[T, V]) Scan(ctx context.Context, f query.Filter, cursor string, opts *patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
 	o := *cmp.Or(opts, &patterns.QueryOptions{})
-	o.Allow = query.TableScan
+	o.Allow = cmp.Or(o.Allow, query.TableScan)
+	if o.Limit != 0 {
+		return func(yield func(patterns.Page[T], error) bool) {
+			yield(patterns.Page[T]{}, azerr.Errorf("scan: %w: Limit has no meaning for a scan", azerr.ErrBadOption))
+		}
+	}
 	return t.pages(ctx, f, cursor, o)
 }

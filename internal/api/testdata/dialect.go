@@ -18,7 +18,7 @@ type T struct{}
 var ErrBadOption = errors.New("") // deviates: error
 
 type Options struct {
-	Parallel int
+	patterns.QueryOptions
 	Tries    int
 	Key      func(*T) (keys.Key, error)
 	Progress func(patterns.Progress)
@@ -86,6 +86,21 @@ func (*Other) Scan(ctx context.Context, cursor []byte, opts *Options) iter.Seq2[
 func (*Other) Sweep(ctx context.Context) (int, error)                                     { return 0, nil }          // deviates: sweep
 func (*Other) Attach(opts *azcore.ClientOptions) error                                    { return nil }             // deviates: hook
 func (*Other) Use(opts *azcore.ClientOptions)                                             {}                         // deviates: hook
+
+type Counts struct{}
+
+type ScanProgress struct { // deviates: progress
+	Rows int
+}
+
+type Period struct {
+	From, To int
+	Last     int // deviates: range
+}
+
+func (*Counts) Segments(ctx context.Context, opts *FieldOptions) error          { return nil } // deviates: query
+func (*Counts) Children(ctx context.Context, opts *patterns.QueryOptions) error { return nil }
+func (*Counts) Between(ctx context.Context, from, until string) error           { return nil } // deviates: range
 
 type Unlike struct{}
 
