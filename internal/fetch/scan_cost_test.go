@@ -75,7 +75,7 @@ func TestParallelScanIsFasterForAnyKeys(t *testing.T) {
 				if ratio < c.faster {
 					t.Errorf("%s: %.1f times faster, want %.1f", c.what, ratio, c.faster)
 				}
-				t.Logf("%s: %.1f times faster, %d requests instead of %d, %.2f of the rows looked at, %d segments, cursor %d B", c.what,
+				t.Logf("%s: %.1f times faster, %d requests instead of %d, %.2f of the rows looked at, cursor %d B", c.what,
 					ratio, len(many.log), len(one.log), float64(many.log.Scanned())/float64(one.log.Scanned()), many.cursor)
 			}
 		})
