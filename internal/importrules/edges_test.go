@@ -184,6 +184,7 @@ var edges = map[string][]string{
 	"keys": {"internal/azerr"},
 	"patterns": {
 		"internal/azerr",
+		"internal/calls",
 		"internal/clone",
 		"internal/edm",
 		"internal/fetch",
@@ -238,6 +239,7 @@ var edges = map[string][]string{
 		"internal/view",
 		"keys",
 		"patterns",
+		"query",
 	},
 	"patterns/largeentity": {
 		"internal/azerr",
