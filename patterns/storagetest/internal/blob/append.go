@@ -7,9 +7,9 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
 )
 
-// appendBlock implements Append Block and, if source is true, Append Block From URL.
+// appendBlock implements Append Block and Append Block From URL.
 // https://learn.microsoft.com/rest/api/storageservices/append-block
-func (c *call) appendBlock(source bool) *reply.Error {
+func (c *call) appendBlock() *reply.Error {
 	at, e := c.offset("X-Ms-Blob-Condition-Appendpos")
 	if e != nil {
 		return e
@@ -18,7 +18,7 @@ func (c *call) appendBlock(source bool) *reply.Error {
 	if e != nil {
 		return e
 	}
-	data, e := c.content(source, maxAppend(c.Version))
+	data, e := c.content(maxAppend(c.Version))
 	if e != nil {
 		return e
 	}
@@ -42,10 +42,10 @@ func (c *call) appendBlock(source bool) *reply.Error {
 		c.Set("X-Ms-Blob-Committed-Block-Count", itoa(int64(len(b.blocks))))
 		return nil
 	})
-	if e == nil {
-		c.created()
+	if e != nil {
+		return e
 	}
-	return e
+	return c.created()
 }
 
 // offset reads a byte position from a header, -1 if the header is absent.
@@ -78,9 +78,9 @@ func (c *call) seal() *reply.Error {
 		b.sealed = true
 		return nil
 	})
-	if e == nil {
-		c.Set("X-Ms-Blob-Sealed", "true")
-		c.Empty(http.StatusOK)
+	if e != nil {
+		return e
 	}
-	return e
+	c.Set("X-Ms-Blob-Sealed", "true")
+	return c.Empty(http.StatusOK)
 }

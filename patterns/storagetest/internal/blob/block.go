@@ -10,9 +10,9 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/xmlservice"
 )
 
-// putBlock implements Put Block and, if source is true, Put Block From URL.
+// putBlock implements Put Block and Put Block From URL.
 // https://learn.microsoft.com/rest/api/storageservices/put-block
-func (c *call) putBlock(source bool) *reply.Error {
+func (c *call) putBlock() *reply.Error {
 	id := c.Query.Get("blockid")
 	if id == "" {
 		return reply.MissingQuery("blockid")
@@ -22,7 +22,7 @@ func (c *call) putBlock(source bool) *reply.Error {
 	} else if n > maxBlockID {
 		return reply.New(http.StatusBadRequest, "OutOfRangeInput", "One of the request inputs is out of range.")
 	}
-	data, e := c.content(source, maxBlock(c.Version))
+	data, e := c.content(maxBlock(c.Version))
 	if e != nil {
 		return e
 	}
@@ -50,8 +50,7 @@ func (c *call) putBlock(source bool) *reply.Error {
 	}
 	b.staged[id], b.stagedAt = data, c.Now
 	c.Count(0, 1)
-	c.created()
-	return nil
+	return c.created()
 }
 
 func (b *blob) canStage(id string) *reply.Error {
@@ -71,10 +70,10 @@ func (b *blob) canStage(id string) *reply.Error {
 	return nil
 }
 
-// content returns the body of a request or, if source is true, the range of the source blob
-// that it names. The content is verified, not empty, and at most limit bytes long.
-func (c *call) content(source bool, limit int64) ([]byte, *reply.Error) {
-	if source {
+// content returns the body of a request or, if it names a source blob, the range of that
+// blob. The content is verified, not empty, and at most limit bytes long.
+func (c *call) content(limit int64) ([]byte, *reply.Error) {
+	if c.Header("X-Ms-Copy-Source") != "" {
 		return c.sourceContent(limit)
 	}
 	data, e := c.Body(limit)
@@ -116,8 +115,7 @@ func (c *call) putBlockList() *reply.Error {
 	if e != nil {
 		return e
 	}
-	c.created()
-	return nil
+	return c.created()
 }
 
 // pick returns the blocks of a block list. Each element of the list names the list of
@@ -178,8 +176,7 @@ func (c *call) getBlockList() *reply.Error {
 	if e != nil {
 		return e
 	}
-	c.XML(http.StatusOK, &x)
-	return nil
+	return c.XML(http.StatusOK, &x)
 }
 
 func (c *call) blockList(x *xmlservice.XML, kind string) *reply.Error {

@@ -109,8 +109,7 @@ func (c *call) createContainer() *reply.Error {
 	c.touch(ct)
 	c.s.containers[c.Resource] = ct
 	c.Stamp(ct.etag, ct.modified)
-	c.Empty(http.StatusCreated)
-	return nil
+	return c.Empty(http.StatusCreated)
 }
 
 // describeContainer implements Get Container Properties and Get Container Metadata.
@@ -130,8 +129,7 @@ func (c *call) describeContainer() *reply.Error {
 			}
 			c.Set("X-Ms-Default-Encryption-Scope", "$account-encryption-key")
 		}
-		c.Empty(http.StatusOK)
-		return nil
+		return c.Empty(http.StatusOK)
 	})
 }
 
@@ -165,8 +163,7 @@ func (c *call) change(needsLease bool, status int, do func(*container)) *reply.E
 			c.touch(ct)
 			c.Stamp(ct.etag, ct.modified)
 		}
-		c.Empty(status)
-		return nil
+		return c.Empty(status)
 	})
 }
 
@@ -184,8 +181,7 @@ func (c *call) deleteContainer() *reply.Error {
 		c.s.dying.Add(ct.name, c.Now)
 	})
 	if e != nil && e.Code == noContainer && c.beingDeleted() {
-		c.Empty(http.StatusAccepted) // the reply to the first delete is repeated
-		return nil
+		return c.Empty(http.StatusAccepted) // the reply to the first delete is repeated
 	}
 	return e
 }
@@ -220,8 +216,7 @@ func (c *call) getACL() *reply.Error {
 		}
 		c.Stamp(ct.etag, ct.modified)
 		c.Set("X-Ms-Blob-Public-Access", ct.public)
-		c.XML(http.StatusOK, xmlservice.PoliciesXML(ct.policies))
-		return nil
+		return c.XML(http.StatusOK, xmlservice.PoliciesXML(ct.policies))
 	})
 }
 

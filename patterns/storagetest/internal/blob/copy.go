@@ -14,6 +14,9 @@ import (
 // https://learn.microsoft.com/rest/api/storageservices/copy-blob and
 // https://learn.microsoft.com/rest/api/storageservices/copy-blob-from-url
 func (c *call) copyBlob() *reply.Error {
+	if c.Header("X-Ms-Blob-Type") == blockBlob {
+		return c.putFromURL()
+	}
 	fresh, cond, e := c.incoming("", false)
 	if e != nil {
 		return e
@@ -51,8 +54,7 @@ func (c *call) copyBlob() *reply.Error {
 	}
 	c.Set("X-Ms-Copy-Id", fresh.copied.id)
 	c.Set("X-Ms-Copy-Status", "success")
-	c.Empty(http.StatusAccepted)
-	return nil
+	return c.Empty(http.StatusAccepted)
 }
 
 // take copies the content, the headers and, unless the request sets its own, the metadata.
@@ -105,8 +107,7 @@ func (c *call) putFromURL() *reply.Error {
 		return e
 	}
 	c.Set("Content-Md5", fresh.head.md5)
-	c.created()
-	return nil
+	return c.created()
 }
 
 // override returns the source's headers, replaced by those that the request sets.

@@ -62,7 +62,10 @@ func (s *span) within(size int64) (from, to int64, e *reply.Error) {
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/get-blob
-func (c *call) download() *reply.Error {
+func (c *call) get() *reply.Error {
+	if c.Query.Get("comp") == "metadata" {
+		return c.describe()
+	}
 	cond, e := readConditions(c.Call, "", true)
 	if e != nil {
 		return e

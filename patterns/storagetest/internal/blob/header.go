@@ -57,8 +57,7 @@ func (c *call) describe() *reply.Error {
 		c.Stamp(b.etag, b.modified)
 		b.meta.Headers(c.W.Header())
 		if c.Query.Get("comp") == "metadata" {
-			c.Empty(http.StatusOK)
-			return nil
+			return c.Empty(http.StatusOK)
 		}
 		c.blobHeaders(b)
 		c.Set("Content-Md5", b.head.md5)
@@ -135,11 +134,11 @@ func (c *call) setMetadata() *reply.Error {
 		return e
 	}
 	e = c.changeBlob(func(b *blob) *reply.Error { b.meta = meta; return nil })
-	if e == nil {
-		c.Set("X-Ms-Request-Server-Encrypted", "true")
-		c.Empty(http.StatusOK)
+	if e != nil {
+		return e
 	}
-	return e
+	c.Set("X-Ms-Request-Server-Encrypted", "true")
+	return c.Empty(http.StatusOK)
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/set-blob-properties
@@ -154,10 +153,10 @@ func (c *call) setHeaders() *reply.Error {
 		return e
 	}
 	e = c.changeBlob(func(b *blob) *reply.Error { b.head, b.copied = head, nil; return nil })
-	if e == nil {
-		c.Empty(http.StatusOK)
+	if e != nil {
+		return e
 	}
-	return e
+	return c.Empty(http.StatusOK)
 }
 
 // copied is the source of the content of a blob.

@@ -1,6 +1,7 @@
 package blob
 
 import (
+	"cmp"
 	"net/http"
 	"strconv"
 	"time"
@@ -85,79 +86,55 @@ func (c *call) leaseBlob() *reply.Error {
 // and replies. The stamp that is passed to that function sets the headers of the resource.
 func (c *call) leaseAction() (func(l *lease, stamp func()) *reply.Error, *reply.Error) {
 	id, e := leaseID(c.Call, "X-Ms-Lease-Id")
-	if e != nil {
+	proposed, e2 := leaseID(c.Call, "X-Ms-Proposed-Lease-Id")
+	duration, e3 := c.leaseSeconds("X-Ms-Lease-Duration", 15, true)
+	period, e4 := c.leaseSeconds("X-Ms-Lease-Break-Period", 0, false)
+	if e := cmp.Or(e, e2); e != nil {
 		return nil, e
 	}
-	proposed, e := leaseID(c.Call, "X-Ms-Proposed-Lease-Id")
-	if e != nil {
-		return nil, e
-	}
-	need := func(ok bool, header string) *reply.Error {
-		if !ok {
-			return reply.MissingHeader(header)
-		}
-		return nil
-	}
-	replyWith := func(l *lease, status int, stamp func()) *reply.Error {
-		stamp()
-		c.Set("X-Ms-Lease-Id", l.id)
-		c.Empty(status)
-		return nil
-	}
+	status := http.StatusOK
+	var left time.Duration
+	var do func(*lease) *reply.Error
 	switch action := c.Header("X-Ms-Lease-Action"); action {
 	case "acquire":
-		d, e := c.leaseSeconds("X-Ms-Lease-Duration", 15, true)
-		if e == nil {
-			e = need(c.Header("X-Ms-Lease-Duration") != "", "x-ms-lease-duration")
-		}
-		return func(l *lease, stamp func()) *reply.Error {
-			if e := l.acquire(c.Now, proposed, d); e != nil {
-				return e
-			}
-			return replyWith(l, http.StatusCreated, stamp)
-		}, e
+		e = cmp.Or(e3, c.need("x-ms-lease-duration"))
+		status = http.StatusCreated
+		do = func(l *lease) *reply.Error { return l.acquire(c.Now, proposed, duration) }
 	case "renew":
-		return func(l *lease, stamp func()) *reply.Error {
-			if e := l.renew(c.Now, id); e != nil {
-				return e
-			}
-			return replyWith(l, http.StatusOK, stamp)
-		}, need(id != "", "x-ms-lease-id")
+		e = c.need("x-ms-lease-id")
+		do = func(l *lease) *reply.Error { return l.renew(c.Now, id) }
 	case "change":
-		e := need(id != "", "x-ms-lease-id")
-		if e == nil {
-			e = need(proposed != "", "x-ms-proposed-lease-id")
-		}
-		return func(l *lease, stamp func()) *reply.Error {
-			if e := l.change(c.Now, id, proposed); e != nil {
-				return e
-			}
-			return replyWith(l, http.StatusOK, stamp)
-		}, e
+		e = cmp.Or(c.need("x-ms-lease-id"), c.need("x-ms-proposed-lease-id"))
+		do = func(l *lease) *reply.Error { return l.change(c.Now, id, proposed) }
 	case "release":
-		return func(l *lease, stamp func()) *reply.Error {
-			if e := l.release(c.Now, id); e != nil {
-				return e
-			}
-			return replyWith(l, http.StatusOK, stamp)
-		}, need(id != "", "x-ms-lease-id")
+		e = c.need("x-ms-lease-id")
+		do = func(l *lease) *reply.Error { return l.release(c.Now, id) }
 	case "break":
-		period, e := c.leaseSeconds("X-Ms-Lease-Break-Period", 0, false)
-		return func(l *lease, stamp func()) *reply.Error {
-			left, e := l.end(c.Now, period)
-			if e != nil {
-				return e
-			}
-			stamp()
-			c.Set("X-Ms-Lease-Time", strconv.FormatInt(int64((left+time.Second-1)/time.Second), 10))
-			c.Empty(http.StatusAccepted)
-			return nil
-		}, e
-	case "":
-		return nil, reply.MissingHeader("x-ms-lease-action")
+		e, status = e4, http.StatusAccepted
+		do = func(l *lease) (e *reply.Error) { left, e = l.end(c.Now, period); return e }
 	default:
-		return nil, reply.InvalidHeader("x-ms-lease-action", action)
+		e = cmp.Or(c.need("x-ms-lease-action"), reply.InvalidHeader("x-ms-lease-action", action))
 	}
+	return func(l *lease, stamp func()) *reply.Error {
+		if e := do(l); e != nil {
+			return e
+		}
+		stamp()
+		if status == http.StatusAccepted {
+			c.Set("X-Ms-Lease-Time", itoa(int64((left+time.Second-1)/time.Second)))
+		} else {
+			c.Set("X-Ms-Lease-Id", l.id)
+		}
+		return c.Empty(status)
+	}, e
+}
+
+// need returns an error if a header is absent.
+func (c *call) need(name string) *reply.Error {
+	if c.Header(name) == "" {
+		return reply.MissingHeader(name)
+	}
+	return nil
 }
 
 // leaseSeconds reads a duration of low to 60 seconds or, if infinite is true, -1 for

@@ -48,8 +48,7 @@ func (c *call) listContainers() *reply.Error {
 	c.Count(n, 0)
 	x.Text("NextMarker", page.Next(next))
 	x.End("EnumerationResults")
-	c.XML(http.StatusOK, &x)
-	return nil
+	return c.XML(http.StatusOK, &x)
 }
 
 func (ct *container) xml(x *xmlservice.XML, c *call, meta bool) {
@@ -103,8 +102,7 @@ func (c *call) listBlobs() *reply.Error {
 	x.End("Blobs")
 	x.Text("NextMarker", page.Next(next))
 	x.End("EnumerationResults")
-	c.XML(http.StatusOK, &x)
-	return nil
+	return c.XML(http.StatusOK, &x)
 }
 
 // A marker within the snapshots of a blob consists of its name, snapshotMark, which no name

@@ -98,8 +98,7 @@ func (c *call) putBlob() *reply.Error {
 	if e := c.replace(cond, b, nil); e != nil {
 		return e
 	}
-	c.created()
-	return nil
+	return c.created()
 }
 
 // receive reads and verifies the content of a block blob that is put in one request.
@@ -127,9 +126,9 @@ func (c *call) receive(b *blob) *reply.Error {
 }
 
 // created replies to a successful write of content.
-func (c *call) created() {
+func (c *call) created() *reply.Error {
 	c.Set("X-Ms-Request-Server-Encrypted", "true")
-	c.Empty(http.StatusCreated)
+	return c.Empty(http.StatusCreated)
 }
 
 // blockIDLen returns the length of a block id in bytes before base64. It returns

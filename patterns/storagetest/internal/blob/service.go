@@ -46,7 +46,7 @@ func (s *Service) Serve(w http.ResponseWriter, r *request.Request) {
 		e = r.Refusal
 	}
 	if e == nil {
-		e = c.carryOut()
+		e = operations[c.Op](c) // a request without an operation has a Refusal
 	}
 	if e != nil {
 		c.Refuse(e)
@@ -65,89 +65,50 @@ func (s *Service) Exists(container, name string, now time.Time) bool {
 	return b != nil && b.committed
 }
 
-func (c *call) carryOut() *reply.Error {
-	switch c.Op {
-	case op.BlobListContainers:
-		return c.listContainers()
-	case op.BlobGetAccountInfo:
-		return c.accountInfo()
-	case op.BlobGetProperties, op.BlobSetProperties:
-		return c.Settings(&c.s.setting, true)
-	case op.BlobCreateContainer:
-		return c.createContainer()
-	case op.BlobDeleteContainer:
-		return c.deleteContainer()
-	case op.BlobGetContainer:
-		return c.describeContainer()
-	case op.BlobSetContainerMetadata:
-		return c.setContainerMetadata()
-	case op.BlobLeaseContainer:
-		return c.leaseContainer()
-	case op.BlobGetACL:
-		return c.getACL()
-	case op.BlobSetACL:
-		return c.setACL()
-	case op.BlobList:
-		return c.listBlobs()
-	case op.BlobBatch:
-		return c.batch()
+// operations are the functions that carry the operations out.
+var operations map[op.Op]func(*call) *reply.Error
+
+func init() { // because a batch carries out operations, too
+	operations = map[op.Op]func(*call) *reply.Error{
+		op.BlobListContainers:       (*call).listContainers,
+		op.BlobGetAccountInfo:       (*call).accountInfo,
+		op.BlobGetProperties:        (*call).properties,
+		op.BlobSetProperties:        (*call).properties,
+		op.BlobCreateContainer:      (*call).createContainer,
+		op.BlobDeleteContainer:      (*call).deleteContainer,
+		op.BlobGetContainer:         (*call).describeContainer,
+		op.BlobSetContainerMetadata: (*call).setContainerMetadata,
+		op.BlobLeaseContainer:       (*call).leaseContainer,
+		op.BlobGetACL:               (*call).getACL,
+		op.BlobSetACL:               (*call).setACL,
+		op.BlobList:                 (*call).listBlobs,
+		op.BlobBatch:                (*call).batch,
+		op.BlobGet:                  (*call).get,
+		op.BlobHead:                 (*call).describe,
+		op.BlobPut:                  (*call).putBlob,
+		op.BlobCopy:                 (*call).copyBlob,
+		op.BlobAbortCopy:            (*call).abortCopy,
+		op.BlobPutBlock:             (*call).putBlock,
+		op.BlobPutBlockList:         (*call).putBlockList,
+		op.BlobGetBlockList:         (*call).getBlockList,
+		op.BlobAppend:               (*call).appendBlock,
+		op.BlobSeal:                 (*call).seal,
+		op.BlobSnapshot:             (*call).takeSnapshot,
+		op.BlobDelete:               (*call).deleteBlob,
+		op.BlobSetMetadata:          (*call).setMetadata,
+		op.BlobSetHeaders:           (*call).setHeaders,
+		op.BlobGetTags:              (*call).getTags,
+		op.BlobSetTags:              (*call).setTags,
+		op.BlobSetTier:              (*call).setTier,
+		op.BlobLease:                (*call).leaseBlob,
 	}
-	return c.carryOutOnBlob()
 }
 
-func (c *call) carryOutOnBlob() *reply.Error {
-	source := c.Header("X-Ms-Copy-Source") != ""
-	switch c.Op {
-	case op.BlobGet:
-		if c.Query.Get("comp") == "metadata" {
-			return c.describe()
-		}
-		return c.download()
-	case op.BlobHead:
-		return c.describe()
-	case op.BlobPut:
-		return c.putBlob()
-	case op.BlobCopy:
-		if c.Header("X-Ms-Blob-Type") == blockBlob {
-			return c.putFromURL()
-		}
-		return c.copyBlob()
-	case op.BlobAbortCopy:
-		return c.abortCopy()
-	case op.BlobPutBlock:
-		return c.putBlock(source)
-	case op.BlobPutBlockList:
-		return c.putBlockList()
-	case op.BlobGetBlockList:
-		return c.getBlockList()
-	case op.BlobAppend:
-		return c.appendBlock(source)
-	case op.BlobSeal:
-		return c.seal()
-	case op.BlobSnapshot:
-		return c.takeSnapshot()
-	case op.BlobDelete:
-		return c.deleteBlob()
-	case op.BlobSetMetadata:
-		return c.setMetadata()
-	case op.BlobSetHeaders:
-		return c.setHeaders()
-	case op.BlobGetTags:
-		return c.getTags()
-	case op.BlobSetTags:
-		return c.setTags()
-	case op.BlobSetTier:
-		return c.setTier()
-	case op.BlobLease:
-		return c.leaseBlob()
-	}
-	return reply.UnsupportedVerb()
-}
+func (c *call) properties() *reply.Error { return c.Settings(&c.s.setting, true) }
 
 func (c *call) accountInfo() *reply.Error {
 	c.Set("X-Ms-Sku-Name", "Standard_LRS")
 	c.Set("X-Ms-Account-Kind", "StorageV2")
 	c.Set("X-Ms-Is-Hns-Enabled", "false")
-	c.Empty(http.StatusOK)
-	return nil
+	return c.Empty(http.StatusOK)
 }

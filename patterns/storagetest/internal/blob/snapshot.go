@@ -53,8 +53,7 @@ func (c *call) takeSnapshot() *reply.Error {
 		c.Count(0, 1)
 		c.Stamp(s.etag, s.modified)
 		c.Set("X-Ms-Snapshot", s.snapshot)
-		c.created()
-		return nil
+		return c.created()
 	})
 }
 
@@ -96,8 +95,7 @@ func (c *call) deleteBlob() *reply.Error {
 		}
 		c.Count(0, 1)
 		c.Set("X-Ms-Delete-Type-Permanent", "true")
-		c.Empty(http.StatusAccepted)
-		return nil
+		return c.Empty(http.StatusAccepted)
 	})
 }
 

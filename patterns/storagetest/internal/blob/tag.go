@@ -96,8 +96,7 @@ func (c *call) setTags() *reply.Error {
 			return e
 		}
 		b.tags = tags // neither ETag nor Last-Modified changes
-		c.Empty(http.StatusNoContent)
-		return nil
+		return c.Empty(http.StatusNoContent)
 	})
 }
 
@@ -113,8 +112,7 @@ func (c *call) getTags() *reply.Error {
 		}
 		var x xmlservice.XML
 		tagsXML(&x, b.tags)
-		c.XML(http.StatusOK, &x)
-		return nil
+		return c.XML(http.StatusOK, &x)
 	})
 }
 
@@ -148,8 +146,7 @@ func (c *call) setTier() *reply.Error {
 			return wrongType()
 		}
 		b.tier, b.tiered = tier, c.Now
-		c.Empty(http.StatusOK)
-		return nil
+		return c.Empty(http.StatusOK)
 	})
 }
 

@@ -113,15 +113,10 @@ const Unknown Op = "Unknown"
 
 // Other returns the operation of a request to s that s does not carry out.
 func Other(s Service) Op {
-	switch s {
-	case Table:
-		return TableOther
-	case Queue:
-		return QueueOther
-	case Blob:
-		return BlobOther
+	if s == "" {
+		return Unknown
 	}
-	return Unknown
+	return Op(s + ".Other")
 }
 
 // Matches reports whether pattern matches the operation. The pattern is a name or a

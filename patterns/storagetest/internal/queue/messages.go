@@ -66,15 +66,13 @@ func (s *Service) put(c *xmlservice.Call) *reply.Error {
 		q.box.add(m)
 		c.Count(0, 1)
 		if c.Version < putReturnsReceipt {
-			c.Empty(http.StatusCreated)
-			return nil
+			return c.Empty(http.StatusCreated)
 		}
 		var x xmlservice.XML
 		x.Begin("QueueMessagesList")
 		m.xml(&x, true, false)
 		x.End("QueueMessagesList")
-		c.XML(http.StatusCreated, &x)
-		return nil
+		return c.XML(http.StatusCreated, &x)
 	})
 }
 
@@ -123,8 +121,7 @@ func (s *Service) read(c *xmlservice.Call, n int64, use func(*message, *xmlservi
 	}
 	x.End("QueueMessagesList")
 	c.Set("Cache-Control", "no-cache")
-	c.XML(http.StatusOK, &x)
-	return nil
+	return c.XML(http.StatusOK, &x)
 }
 
 func (m *message) xml(x *xmlservice.XML, owned, content bool) {
@@ -148,8 +145,7 @@ func (s *Service) clear(c *xmlservice.Call) *reply.Error {
 	return s.on(c, func(q *queue) *reply.Error {
 		c.Count(0, len(q.box.byID))
 		q.box = newBox()
-		c.Empty(http.StatusNoContent)
-		return nil
+		return c.Empty(http.StatusNoContent)
 	})
 }
 
@@ -203,8 +199,7 @@ func (s *Service) update(c *xmlservice.Call) *reply.Error {
 		c.Count(0, 1)
 		c.Set("X-Ms-Popreceipt", m.receipt)
 		c.Set("X-Ms-Time-Next-Visible", xmlservice.HTTPTime(m.visible))
-		c.Empty(http.StatusNoContent)
-		return nil
+		return c.Empty(http.StatusNoContent)
 	})
 }
 
@@ -213,7 +208,6 @@ func (s *Service) remove(c *xmlservice.Call) *reply.Error {
 	return s.onHeld(c, func(q *queue, m *message) *reply.Error {
 		q.box.remove(m)
 		c.Count(0, 1)
-		c.Empty(http.StatusNoContent)
-		return nil
+		return c.Empty(http.StatusNoContent)
 	})
 }

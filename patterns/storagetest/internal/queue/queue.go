@@ -27,12 +27,10 @@ func (s *Service) create(c *xmlservice.Call) *reply.Error {
 		if !q.meta.Equal(meta) {
 			return reply.New(http.StatusConflict, "QueueAlreadyExists", "The specified queue already exists.")
 		}
-		c.Empty(http.StatusNoContent)
-		return nil
+		return c.Empty(http.StatusNoContent)
 	}
 	s.queues[name] = &queue{name: name, meta: meta, box: newBox()}
-	c.Empty(http.StatusCreated)
-	return nil
+	return c.Empty(http.StatusCreated)
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/delete-queue3
@@ -40,8 +38,7 @@ func (s *Service) delete(c *xmlservice.Call) *reply.Error {
 	return s.on(c, func(*queue) *reply.Error {
 		delete(s.queues, c.Resource)
 		s.dying.Add(c.Resource, c.Now)
-		c.Empty(http.StatusNoContent)
-		return nil
+		return c.Empty(http.StatusNoContent)
 	})
 }
 
@@ -50,8 +47,7 @@ func (s *Service) getMetadata(c *xmlservice.Call) *reply.Error {
 	return s.on(c, func(q *queue) *reply.Error {
 		q.meta.Headers(c.W.Header())
 		c.Set("X-Ms-Approximate-Messages-Count", strconv.Itoa(len(q.box.byID)))
-		c.Empty(http.StatusOK)
-		return nil
+		return c.Empty(http.StatusOK)
 	})
 }
 
@@ -63,16 +59,14 @@ func (s *Service) setMetadata(c *xmlservice.Call) *reply.Error {
 	}
 	return s.on(c, func(q *queue) *reply.Error {
 		q.meta = meta
-		c.Empty(http.StatusNoContent)
-		return nil
+		return c.Empty(http.StatusNoContent)
 	})
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/get-queue-acl
 func (s *Service) getACL(c *xmlservice.Call) *reply.Error {
 	return s.on(c, func(q *queue) *reply.Error {
-		c.XML(http.StatusOK, xmlservice.PoliciesXML(q.policies))
-		return nil
+		return c.XML(http.StatusOK, xmlservice.PoliciesXML(q.policies))
 	})
 }
 
@@ -84,8 +78,7 @@ func (s *Service) setACL(c *xmlservice.Call) *reply.Error {
 	}
 	return s.on(c, func(q *queue) *reply.Error {
 		q.policies = policies
-		c.Empty(http.StatusNoContent)
-		return nil
+		return c.Empty(http.StatusNoContent)
 	})
 }
 
@@ -140,6 +133,5 @@ func (s *Service) list(c *xmlservice.Call) *reply.Error {
 	c.Count(n, 0)
 	x.Text("NextMarker", page.Next(next))
 	x.End("EnumerationResults")
-	c.XML(http.StatusOK, &x)
-	return nil
+	return c.XML(http.StatusOK, &x)
 }

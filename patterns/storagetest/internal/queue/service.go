@@ -37,46 +37,33 @@ func (s *Service) Serve(w http.ResponseWriter, r *request.Request) {
 		e = r.Refusal
 	}
 	if e == nil {
-		e = s.carryOut(c)
+		e = operations[c.Op](s, c) // a request without an operation has a Refusal
 	}
 	if e != nil {
 		c.Refuse(e)
 	}
 }
 
-func (s *Service) carryOut(c *xmlservice.Call) *reply.Error {
-	switch c.Op {
-	case op.QueueList:
-		return s.list(c)
-	case op.QueueGetProperties, op.QueueSetProperties:
-		return c.Settings(&s.setting, false)
-	case op.QueueCreate:
-		return s.create(c)
-	case op.QueueDrop:
-		return s.delete(c)
-	case op.QueueGetMetadata:
-		return s.getMetadata(c)
-	case op.QueueSetMetadata:
-		return s.setMetadata(c)
-	case op.QueueGetACL:
-		return s.getACL(c)
-	case op.QueueSetACL:
-		return s.setACL(c)
-	case op.QueuePut:
-		return s.put(c)
-	case op.QueueGet:
-		return s.get(c)
-	case op.QueuePeek:
-		return s.peek(c)
-	case op.QueueUpdate:
-		return s.update(c)
-	case op.QueueDelete:
-		return s.remove(c)
-	case op.QueueClear:
-		return s.clear(c)
-	}
-	return reply.UnsupportedVerb()
+// operations are the functions that carry the operations out.
+var operations = map[op.Op]func(*Service, *xmlservice.Call) *reply.Error{
+	op.QueueList:          (*Service).list,
+	op.QueueGetProperties: (*Service).properties,
+	op.QueueSetProperties: (*Service).properties,
+	op.QueueCreate:        (*Service).create,
+	op.QueueDrop:          (*Service).delete,
+	op.QueueGetMetadata:   (*Service).getMetadata,
+	op.QueueSetMetadata:   (*Service).setMetadata,
+	op.QueueGetACL:        (*Service).getACL,
+	op.QueueSetACL:        (*Service).setACL,
+	op.QueuePut:           (*Service).put,
+	op.QueueGet:           (*Service).get,
+	op.QueuePeek:          (*Service).peek,
+	op.QueueUpdate:        (*Service).update,
+	op.QueueDelete:        (*Service).remove,
+	op.QueueClear:         (*Service).clear,
 }
+
+func (s *Service) properties(c *xmlservice.Call) *reply.Error { return c.Settings(&s.setting, false) }
 
 // on calls do with the queue that the request names, with s.mu held.
 func (s *Service) on(c *xmlservice.Call, do func(*queue) *reply.Error) *reply.Error {

@@ -34,9 +34,9 @@ func checkName(name string) *reply.Error {
 
 const rootContainer = "$root"
 
-// CheckContainer applies the naming rules of
+// checkContainer applies the naming rules of
 // https://learn.microsoft.com/rest/api/storageservices/naming-and-referencing-containers--blobs--and-metadata
-func CheckContainer(name string) *reply.Error {
+func checkContainer(name string) *reply.Error {
 	switch name {
 	case rootContainer, "$logs", "$web":
 		return nil

@@ -63,8 +63,11 @@ func (c *Call) Refuse(e *reply.Error) {
 	c.document(e.Status, reply.StorageXMLError(e.Code, e.Message, c.id, c.Now, e.Detail...))
 }
 
-// XML replies with a document.
-func (c *Call) XML(status int, x *XML) { c.document(status, x.buf) }
+// XML replies with a document. It returns nil, so that an operation can end with it.
+func (c *Call) XML(status int, x *XML) *reply.Error {
+	c.document(status, x.buf)
+	return nil
+}
 
 func (c *Call) document(status int, b []byte) {
 	h := c.W.Header()
@@ -76,12 +79,13 @@ func (c *Call) document(status int, b []byte) {
 	}
 }
 
-// Empty replies without a body.
-func (c *Call) Empty(status int) {
+// Empty replies without a body. It returns nil, so that an operation can end with it.
+func (c *Call) Empty(status int) *reply.Error {
 	if status != http.StatusNoContent && status != http.StatusNotModified {
 		c.W.Header().Set("Content-Length", "0")
 	}
 	c.W.WriteHeader(status)
+	return nil
 }
 
 // Lock locks mu and sets Now to the current time, so that the order of Now is the order in

@@ -3,6 +3,7 @@ package xmlservice
 import (
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,15 +18,23 @@ type Properties struct {
 	roots map[string]*Node
 }
 
-// rootOrder is the order of the elements in a reply; false marks those that
-// only the Blob service has.
-var rootOrder = []struct {
-	name   string
-	shared bool
-}{
-	{"Logging", true}, {"HourMetrics", true}, {"MinuteMetrics", true}, {"Cors", true},
-	{"DefaultServiceVersion", false}, {"DeleteRetentionPolicy", false}, {"StaticWebsite", false},
-}
+// defaultVersion is the element that has no default.
+const defaultVersion = "DefaultServiceVersion"
+
+// defaults are the elements of a new account, in the order of a reply. Only the first ones are
+// shared by all services; the others are of the Blob service.
+var defaults = func() []*Node {
+	const off = "<Enabled>false</Enabled>"
+	const retention = "<RetentionPolicy>" + off + "</RetentionPolicy>"
+	root, _ := ParseXML([]byte("<R>"+ // a constant
+		"<Logging><Version>1.0</Version><Delete>false</Delete><Read>false</Read><Write>false</Write>"+retention+"</Logging>"+
+		"<HourMetrics><Version>1.0</Version>"+off+retention+"</HourMetrics>"+
+		"<MinuteMetrics><Version>1.0</Version>"+off+retention+"</MinuteMetrics><Cors/>"+
+		"<"+defaultVersion+"/><DeleteRetentionPolicy>"+off+"</DeleteRetentionPolicy><StaticWebsite>"+off+"</StaticWebsite></R>"), "R")
+	return root.Children
+}()
+
+const shared = 4
 
 // Settings are the current Properties of a service. The zero value is that of a new
 // account. It is safe for concurrent use.
@@ -67,7 +76,7 @@ func (s *Settings) Copy(to *Settings) func() {
 func (c *Call) Settings(s *Settings, blob bool) *reply.Error {
 	switch c.Method {
 	case http.MethodGet:
-		c.XML(http.StatusOK, s.XML(blob))
+		return c.XML(http.StatusOK, s.XML(blob))
 	case http.MethodPut:
 		body, e := c.Body(MaxDocument)
 		if e != nil {
@@ -79,10 +88,8 @@ func (c *Call) Settings(s *Settings, blob bool) *reply.Error {
 		}
 		s.Merge(p)
 		c.Empty(http.StatusAccepted)
-	default:
-		return reply.UnsupportedVerb()
 	}
-	return nil
+	return reply.UnsupportedVerb()
 }
 
 // ParseProperties parses the body of a Set Service Properties request. Elements that are
@@ -98,11 +105,8 @@ func ParseProperties(body []byte, blob bool) (Properties, *reply.Error) {
 	}
 	p.roots = map[string]*Node{}
 	for _, k := range root.Children {
-		known := false
-		for _, r := range rootOrder {
-			known = known || r.name == k.Name && (r.shared || blob)
-		}
-		if !known {
+		i := slices.IndexFunc(defaults, func(d *Node) bool { return d.Name == k.Name })
+		if i < 0 || i >= shared && !blob {
 			return p, reply.UnknownXML(k.Name)
 		}
 		if p.roots[k.Name] != nil {
@@ -208,12 +212,12 @@ func checkCORS(n *Node) *reply.Error {
 func (p Properties) xml(blob bool) *XML {
 	var x XML
 	x.Begin("StorageServiceProperties")
-	for _, r := range rootOrder {
-		switch n := p.roots[r.name]; {
+	for i, d := range defaults {
+		switch n := p.roots[d.Name]; {
 		case n != nil:
 			x.node(n)
-		case r.shared || blob:
-			x.defaults(r.name)
+		case d.Name != defaultVersion && (i < shared || blob):
+			x.node(d)
 		}
 	}
 	x.End("StorageServiceProperties")
@@ -230,29 +234,4 @@ func (x *XML) node(n *Node) {
 		x.node(k)
 	}
 	x.End(n.Name)
-}
-
-func (x *XML) defaults(root string) {
-	var off []string
-	switch root {
-	case "Logging":
-		off = []string{"Delete", "Read", "Write"}
-	case "HourMetrics", "MinuteMetrics", "DeleteRetentionPolicy", "StaticWebsite":
-		off = []string{"Enabled"}
-	case "DefaultServiceVersion":
-		return
-	}
-	x.Begin(root)
-	if root == "Logging" || strings.HasSuffix(root, "Metrics") {
-		x.Text("Version", "1.0")
-		defer x.End(root)
-		defer x.End("RetentionPolicy")
-		defer x.Text("Enabled", "false")
-		defer x.Begin("RetentionPolicy")
-	} else {
-		defer x.End(root)
-	}
-	for _, name := range off {
-		x.Text(name, "false")
-	}
 }
