@@ -192,7 +192,7 @@ func (c *call) appendResult(b []byte, t *table, w *write, done change, contentID
 		b = append(b, "\r\n"...)
 	}
 	if w.op == op.TableInsert {
-		address := c.Base + "/" + t.name + "(PartitionKey='" + escapeKey(w.partition) + "',RowKey='" + escapeKey(w.row) + "')"
+		address := c.Base + "/" + addressOf(t.name, w.partition, w.row)
 		if w.preferred {
 			b = append(b, "Preference-Applied: "+preference(w.echo)+"\r\n"...)
 		}

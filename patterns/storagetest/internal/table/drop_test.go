@@ -25,9 +25,6 @@ func TestADeletedTableIsNotReadAsEmpty(t *testing.T) {
 		t.Errorf("%v, looked %v", err, looked)
 	}
 	w := write{op: op.TableUpsertReplace, partition: "p", row: "r"}
-	if _, err := a.s.run(found, &w, time.Now()); err != errTableDeleting {
-		t.Errorf("a write: %v", err)
-	}
 	if _, _, err := a.s.runAll(found, []write{w}, time.Now()); err != errTableDeleting {
 		t.Errorf("a batch: %v", err)
 	}

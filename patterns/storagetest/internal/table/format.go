@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -18,63 +19,45 @@ var (
 	errorType = mediaTypes[minimalMetadata]
 )
 
+// levels are the metadata levels by their names in a media type.
+var levels = map[string]level{"": minimalMetadata, "minimalmetadata": minimalMetadata, "nometadata": noMetadata, "fullmetadata": fullMetadata}
+
 // levelOf returns the metadata level that the client accepts.
 // https://learn.microsoft.com/rest/api/storageservices/payload-format-for-table-service-operations
 func levelOf(accept string) (level, *reply.Error) {
-	switch accept {
-	case "", "*/*", "application/json;odata=minimalmetadata":
-		return minimalMetadata, nil
-	case "application/json;odata=nometadata":
-		return noMetadata, nil
-	case "application/json;odata=fullmetadata":
-		return fullMetadata, nil
-	}
-	atom := false
-	for part := range strings.SplitSeq(accept, ",") {
-		kind, params, _ := strings.Cut(strings.ToLower(part), ";")
-		switch strings.TrimSpace(kind) {
+	refusal := errFormat
+	for part := range strings.SplitSeq(cmp.Or(accept, "*/*"), ",") {
+		switch kind, params := mediaType(part); kind {
 		case "application/json":
-			return levelParam(params)
+			l, ok := levels[params["odata"]]
+			if !ok {
+				return 0, errFormat
+			}
+			return l, nil
 		case "*/*", "application/*":
 			return minimalMetadata, nil
 		case "application/atom+xml":
-			atom = true
+			refusal = errAtom
 		}
 	}
-	if atom {
-		return 0, errAtom
-	}
-	return 0, errFormat
+	return 0, refusal
 }
 
-func levelParam(params string) (level, *reply.Error) {
-	for p := range strings.SplitSeq(params, ";") {
+// mediaType returns the media type at the beginning of an element of a list, and its parameters.
+func mediaType(text string) (kind string, params map[string]string) {
+	kind, rest, _ := strings.Cut(strings.ToLower(text), ";")
+	params = map[string]string{}
+	for p := range strings.SplitSeq(rest, ";") {
 		name, value, _ := strings.Cut(p, "=")
-		if strings.TrimSpace(name) != "odata" {
-			continue
-		}
-		switch strings.TrimSpace(value) {
-		case "minimalmetadata":
-			return minimalMetadata, nil
-		case "nometadata":
-			return noMetadata, nil
-		case "fullmetadata":
-			return fullMetadata, nil
-		}
-		return 0, errFormat
+		params[strings.TrimSpace(name)] = strings.TrimSpace(value)
 	}
-	return minimalMetadata, nil
+	return strings.TrimSpace(kind), params
 }
 
 // checkContent refuses a body in a format other than JSON.
 func checkContent(h http.Header) *reply.Error {
-	c := h["Content-Type"]
-	if len(c) == 0 || c[0] == "" || c[0] == "application/json" {
-		return nil
-	}
-	kind, _, _ := strings.Cut(strings.ToLower(c[0]), ";")
-	switch strings.TrimSpace(kind) {
-	case "application/json":
+	switch kind, _ := mediaType(h.Get("Content-Type")); kind {
+	case "", "application/json":
 		return nil
 	case "application/atom+xml":
 		return errAtom

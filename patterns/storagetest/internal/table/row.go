@@ -168,7 +168,7 @@ func (r *row) appendHead(b []byte, f *form, at []byte) []byte {
 		return b
 	}
 	if f.level == fullMetadata {
-		address := f.table + "(PartitionKey='" + escapeKey(r.partition()) + "',RowKey='" + escapeKey(r.key()) + "')"
+		address := addressOf(f.table, r.partition(), r.key())
 		b = append(b, `"odata.type":`...)
 		b = appendString(b, accountOf(f.base)+"."+f.table)
 		b = append(b, `,"odata.id":`...)

@@ -95,12 +95,12 @@ func (s *Service) write(c *call) *reply.Error {
 	if err != nil {
 		return err
 	}
-	done, err := s.run(t, &w, c.Time())
+	done, _, err := s.runAll(t, []write{w}, c.Time())
 	if err != nil {
 		return err
 	}
 	c.Count(0, 0, 1)
-	c.wrote(t, &w, done)
+	c.wrote(t, &w, done[0])
 	return nil
 }
 
@@ -116,7 +116,7 @@ func (c *call) wrote(t *table, w *write, done change) {
 		h["Etag"] = []string{done.row.etag()}
 	}
 	if w.op == op.TableInsert {
-		address := c.Base + "/" + t.name + "(PartitionKey='" + escapeKey(w.partition) + "',RowKey='" + escapeKey(w.row) + "')"
+		address := c.Base + "/" + addressOf(t.name, w.partition, w.row)
 		h["Location"] = []string{address}
 		if w.preferred {
 			h["Preference-Applied"] = []string{preference(w.echo)}

@@ -59,14 +59,14 @@ func (s *Service) createTable(c *call) *reply.Error {
 	}
 	h := c.w.Header()
 	h["Location"] = []string{c.Base + "/Tables('" + name + "')"}
-	switch prefer := c.Header.Get("Prefer"); {
-	case strings.EqualFold(prefer, "return-no-content"):
-		h["Preference-Applied"] = []string{preference(false)}
+	echo, preferred := prefersEcho(c.Header)
+	if preferred {
+		h["Preference-Applied"] = []string{preference(echo)}
+	}
+	if !echo {
 		h["Dataserviceid"] = h["Location"]
 		c.w.WriteHeader(http.StatusNoContent)
 		return nil
-	case strings.EqualFold(prefer, "return-content"):
-		h["Preference-Applied"] = []string{preference(true)}
 	}
 	c.json(http.StatusCreated, l, c.tableElement(name, l))
 	return nil

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"net/http"
 	"strings"
 	"time"
 
@@ -63,13 +64,7 @@ func (w *write) parseInsert(r *request.Request) *reply.Error {
 	if w.level, err = levelOf(formatOf(r)); err != nil {
 		return err
 	}
-	w.echo = true
-	switch prefer := h.Get("Prefer"); {
-	case strings.EqualFold(prefer, "return-no-content"):
-		w.echo, w.preferred = false, true
-	case strings.EqualFold(prefer, "return-content"):
-		w.preferred = true
-	}
+	w.echo, w.preferred = prefersEcho(h)
 	e, err := parseEntity(r)
 	if err != nil {
 		return err
@@ -79,6 +74,13 @@ func (w *write) parseInsert(r *request.Request) *reply.Error {
 	}
 	w.partition, w.row, w.props = e.partition, e.row, e.props
 	return checkSize(w.partition, w.row, w.props)
+}
+
+// prefersEcho returns whether the reply to an insert contains what was inserted, and whether the
+// request has a preference for that.
+func prefersEcho(h http.Header) (echo, preferred bool) {
+	prefer := strings.ToLower(h.Get("Prefer"))
+	return prefer != preference(false), prefer == preference(false) || prefer == preference(true)
 }
 
 func (w *write) parseChange(r *request.Request) *reply.Error {
@@ -126,18 +128,4 @@ func (t *table) apply(w *write, c change) {
 		return
 	}
 	t.rows.put(c.row)
-}
-
-// run carries out a single write.
-func (s *store) run(t *table, w *write, now time.Time) (change, *reply.Error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.gone {
-		return change{}, s.missing(t.name, now)
-	}
-	c, err := s.plan(t, w, now)
-	if err == nil {
-		t.apply(w, c)
-	}
-	return c, err
 }
