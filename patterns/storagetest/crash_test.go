@@ -73,6 +73,18 @@ func openLedger(ctx context.Context, acct *storagetest.Account) (ledger, error) 
 	return l, errors.Join(l.set(ctx, "a", "balance", 100), l.set(ctx, "b", "balance", 0))
 }
 
+// onLedger returns a scenario whose crash points are the calls of do.
+func onLedger(do func(context.Context, ledger) error) func(context.Context, *storagetest.Account) error {
+	return func(ctx context.Context, acct *storagetest.Account) error {
+		l, err := openLedger(ctx, acct)
+		if err != nil {
+			return err
+		}
+		acct.Arm()
+		return do(ctx, l)
+	}
+}
+
 func sum(t *testing.T, l ledger) int {
 	t.Helper()
 	a := assert.Must(l.get(t.Context(), "a", "balance"))(t)
@@ -83,14 +95,7 @@ func sum(t *testing.T, l ledger) int {
 func TestACrashPointIsBeforeAfterAndDuringEachCall(t *testing.T) {
 	var seen []string
 	storagetest.CrashPoints(t,
-		func(ctx context.Context, acct *storagetest.Account) error {
-			l, err := openLedger(ctx, acct)
-			if err != nil {
-				return err
-			}
-			acct.Arm()
-			return l.naive(ctx, 10)
-		},
+		onLedger(func(ctx context.Context, l ledger) error { return l.naive(ctx, 10) }),
 		func(t *testing.T, acct *storagetest.Account) {
 			l := ledger{acct.Tables().NewClient("ledger")}
 			a, _ := l.get(t.Context(), "a", "balance")
@@ -108,14 +113,7 @@ func TestACrashPointIsBeforeAfterAndDuringEachCall(t *testing.T) {
 
 func TestASafeSagaSurvivesEveryCrash(t *testing.T) {
 	storagetest.CrashPoints(t,
-		func(ctx context.Context, acct *storagetest.Account) error {
-			l, err := openLedger(ctx, acct)
-			if err != nil {
-				return err
-			}
-			acct.Arm()
-			return l.safe(ctx, 10)
-		},
+		onLedger(func(ctx context.Context, l ledger) error { return l.safe(ctx, 10) }),
 		func(t *testing.T, acct *storagetest.Account) {
 			l := ledger{acct.Tables().NewClient("ledger")}
 			assert.NoError(t, l.recover(t.Context()))
@@ -151,12 +149,7 @@ func TestCallsAfterTheCrashFailImmediately(t *testing.T) {
 
 func TestConcurrentCallsFailAfterTheCrash(t *testing.T) {
 	storagetest.CrashPoints(t,
-		func(ctx context.Context, acct *storagetest.Account) error {
-			l, err := openLedger(ctx, acct)
-			if err != nil {
-				return err
-			}
-			acct.Arm()
+		onLedger(func(ctx context.Context, l ledger) error {
 			var wg sync.WaitGroup
 			var errs [4]error
 			for i := range errs {
@@ -164,7 +157,7 @@ func TestConcurrentCallsFailAfterTheCrash(t *testing.T) {
 			}
 			wg.Wait()
 			return errors.Join(errs[:]...)
-		},
+		}),
 		func(t *testing.T, acct *storagetest.Account) {
 			l := ledger{acct.Tables().NewClient("ledger")}
 			assert.Equal(t, sum(t, l), 100, "the sum is")

@@ -1,7 +1,6 @@
 package blob_test
 
 import (
-	"encoding/base64"
 	"net/http"
 	"strings"
 	"testing"
@@ -52,125 +51,57 @@ const guid = "11111111-2222-3333-4444-555555555555"
 func TestInvalidRequestsAreRefusedWithStatusAndCode(t *testing.T) {
 	put := []string{"x-ms-blob-type", "BlockBlob"}
 	with := func(head ...string) []string { return append([]string{"x-ms-blob-type", "BlockBlob"}, head...) }
-	longID := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", 65)))
 	for _, c := range []struct {
 		why, method, target, body string
 		head                      []string
 		status                    int
 		code                      string
 	}{
-		{"short name", "PUT", "/ab?restype=container", "", nil, 400, "OutOfRangeInput"},
-		{"upper case", "PUT", "/Abc?restype=container", "", nil, 400, "InvalidResourceName"},
-		{"unknown special name", "PUT", "/$abc?restype=container", "", nil, 400, "InvalidResourceName"},
-		{"unknown type of resource", "PUT", "/c11?restype=share", "", nil, 400, "InvalidQueryParameterValue"},
 		{"blob with a type of resource", "PUT", "/c11/b?restype=container", "", nil, 400, "InvalidQueryParameterValue"},
 		{"root without operation", "GET", "/", "", nil, 400, "InvalidUri"},
 		{"unknown operation", "GET", "/?comp=what", "", nil, 400, "InvalidQueryParameterValue"},
-		{"unknown operation on a container", "GET", "/c11?restype=container&comp=what", "", nil, 400, "InvalidQueryParameterValue"},
 		{"unknown operation on a blob", "PUT", "/c11/b?comp=what", "", nil, 400, "InvalidQueryParameterValue"},
 		{"wrong verb", "PATCH", "/c11/b", "", nil, 405, "UnsupportedHttpVerb"},
 		{"wrong verb on an operation", "GET", "/c11/b?comp=lease", "", nil, 405, "UnsupportedHttpVerb"},
-		{"wrong verb on a container", "POST", "/c11?restype=container", "", nil, 405, "UnsupportedHttpVerb"},
 		{"no root container", "GET", "/b", "", nil, 404, "ContainerNotFound"},
-		{"blob name of 1,025", "PUT", "/c11/" + strings.Repeat("x", 1025), "", put, 400, "OutOfRangeInput"},
-		{"blob name of 255 segments", "PUT", "/c11/" + strings.Repeat("x/", 254) + "x", "", put, 400, "InvalidResourceName"},
 		{"control character in a name", "PUT", "/c11/a%01b", "", put, 400, "InvalidResourceName"},
 		{"name not UTF-8", "PUT", "/c11/a%ff", "", put, 400, "InvalidUri"},
 
-		{"container exists", "PUT", "/c11?restype=container", "", nil, 409, "ContainerAlreadyExists"},
-		{"unknown public access", "PUT", "/c12?restype=container", "", []string{"x-ms-blob-public-access", "all"}, 400, "InvalidHeaderValue"},
 		{"no such container", "GET", "/c12?restype=container", "", nil, 404, "ContainerNotFound"},
-		{"no such container, list", "GET", "/c12?restype=container&comp=list", "", nil, 404, "ContainerNotFound"},
-		{"no such container, put", "PUT", "/c12/b", "x", put, 404, "ContainerNotFound"},
-		{"container with an ETag condition", "DELETE", "/c11?restype=container", "", []string{"If-Match", "*"}, 400, "ConditionHeadersNotSupported"},
-		{"container without that lease", "DELETE", "/c11?restype=container", "", []string{"x-ms-lease-id", guid}, 412, "LeaseNotPresentWithContainerOperation"},
-		{"metadata too large", "PUT", "/c11?restype=container&comp=metadata", "", []string{"x-ms-meta-a", strings.Repeat("v", 8<<10)}, 400, "MetadataTooLarge"},
-		{"list none", "GET", "/c11?restype=container&comp=list&maxresults=0", "", nil, 400, "OutOfRangeQueryParameterValue"},
 		{"list with a foreign marker", "GET", "/c11?restype=container&comp=list&marker=%21", "", nil, 400, "InvalidQueryParameterValue"},
-		{"list snapshots by hierarchy", "GET", "/c11?restype=container&comp=list&delimiter=/&include=snapshots", "", nil, 400, "InvalidQueryParameterValue"},
 
-		{"put without type", "PUT", "/c11/b", "x", nil, 400, "MissingRequiredHeader"},
-		{"put an unknown type", "PUT", "/c11/b", "x", []string{"x-ms-blob-type", "Blob"}, 400, "InvalidHeaderValue"},
 		{"put without length", "PUT", "/c11/b", "x", with("Content-Length", "-1"), 411, "MissingContentLengthHeader"},
 		{"put too much", "PUT", "/c11/b", "", with("Content-Length", "5242880001"), 413, "RequestBodyTooLarge"},
 		{"put too much for 2019", "PUT", "/c11/b", "", with("Content-Length", "268435457", "x-ms-version", "2019-07-07"), 413, "RequestBodyTooLarge"},
 		{"put too much for 2015", "PUT", "/c11/b", "", with("Content-Length", "67108865", "x-ms-version", "2015-12-11"), 413, "RequestBodyTooLarge"},
 		{"put less than announced", "PUT", "/c11/b", "x", with("Content-Length", "5000000000"), 400, "InvalidInput"},
-		{"put with another MD5", "PUT", "/c11/b", "x", with("Content-MD5", "AAAAAAAAAAAAAAAAAAAAAA=="), 400, "Md5Mismatch"},
-		{"put with another MD5 to store", "PUT", "/c11/b", "x", with("x-ms-blob-content-md5", "AAAAAAAAAAAAAAAAAAAAAA=="), 400, "Md5Mismatch"},
-		{"put with a bad MD5", "PUT", "/c11/b", "x", with("Content-MD5", "AAA"), 400, "InvalidMd5"},
 		{"put with a bad MD5 to store", "PUT", "/c11/b", "x", with("x-ms-blob-content-md5", "!"), 400, "InvalidMd5"},
-		{"put with another CRC64", "PUT", "/c11/b", "x", with("x-ms-content-crc64", "AAAAAAAAAAA="), 400, "Crc64Mismatch"},
 		{"put with a bad CRC64", "PUT", "/c11/b", "x", with("x-ms-content-crc64", "AAA="), 400, "InvalidHeaderValue"},
 		{"put with both sums", "PUT", "/c11/b", "", with("x-ms-content-crc64", "AAAAAAAAAAA=", "Content-MD5", "1B2M2Y8AsgTpgAmY7PhCfg=="), 400, "BothCrc64AndMd5HeaderPresent"},
 		{"put a length of page blobs", "PUT", "/c11/b", "x", with("x-ms-blob-content-length", "512"), 400, "InvalidHeaderValue"},
-		{"put over an append blob", "PUT", "/c11/a", "x", put, 409, "InvalidBlobType"},
-		{"put only if new", "PUT", "/c11/b", "x", with("If-None-Match", "*"), 409, "BlobAlreadyExists"},
 		{"put only if there", "PUT", "/c11/new", "x", with("If-Match", "*"), 412, "ConditionNotMet"},
-		{"put only if of that version", "PUT", "/c11/b", "x", with("If-Match", `"0x1"`), 412, "ConditionNotMet"},
-		{"put only if not changed since 2001", "PUT", "/c11/b", "x", with("If-Unmodified-Since", "Mon, 01 Jan 2001 00:00:00 GMT"), 412, "ConditionNotMet"},
-		{"put only if changed since 2999", "PUT", "/c11/b", "x", with("If-Modified-Since", "Tue, 01 Jan 2999 00:00:00 GMT"), 412, "ConditionNotMet"},
-		{"put with a bad time", "PUT", "/c11/b", "x", with("If-Modified-Since", "yesterday"), 400, "InvalidHeaderValue"},
 		{"put with two tags", "PUT", "/c11/b", "x", with("If-Match", `"a","b"`), 400, "InvalidHeaderValue"},
 		{"put with contrary conditions", "PUT", "/c11/b", "x", with("If-Match", "*", "If-None-Match", "x"), 400, "MultipleConditionHeadersNotSupported"},
-		{"put without that lease", "PUT", "/c11/b", "x", with("x-ms-lease-id", guid), 412, "LeaseNotPresentWithBlobOperation"},
 		{"put with a bad lease", "PUT", "/c11/b", "x", with("x-ms-lease-id", "mine"), 400, "InvalidHeaderValue"},
 		{"put with eleven tags", "PUT", "/c11/b", "x", with("x-ms-tags", "a=&b=&c=&d=&e=&f=&g=&h=&i=&j=&k="), 400, "TagsTooLarge"},
-		{"put an unknown tier", "PUT", "/c11/b", "x", with("x-ms-access-tier", "Warm"), 400, "InvalidHeaderValue"},
 
-		{"block without id", "PUT", "/c11/b?comp=block", "x", nil, 400, "MissingRequiredQueryParameter"},
-		{"block with an id not base64", "PUT", "/c11/b?comp=block&blockid=%21", "x", nil, 400, "InvalidQueryParameterValue"},
-		{"block with an id of 65 bytes", "PUT", "/c11/b?comp=block&blockid=" + longID, "x", nil, 400, "OutOfRangeInput"},
-		{"empty block", "PUT", "/c11/b?comp=block&blockid=AAAA", "", nil, 400, "InvalidHeaderValue"},
 		{"block too large", "PUT", "/c11/b?comp=block&blockid=AAAA", "", []string{"Content-Length", "4194304001"}, 413, "RequestBodyTooLarge"},
 		{"block too large for 2019", "PUT", "/c11/b?comp=block&blockid=AAAA", "", []string{"Content-Length", "104857601", "x-ms-version", "2019-07-07"}, 413, "RequestBodyTooLarge"},
 		{"block too large for 2015", "PUT", "/c11/b?comp=block&blockid=AAAA", "", []string{"Content-Length", "4194305", "x-ms-version", "2015-12-11"}, 413, "RequestBodyTooLarge"},
-		{"block on an append blob", "PUT", "/c11/a?comp=block&blockid=AAAA", "x", nil, 409, "InvalidBlobType"},
-		{"list not XML", "PUT", "/c11/b?comp=blocklist", "x", nil, 400, "InvalidXmlDocument"},
 		{"list of something else", "PUT", "/c11/b?comp=blocklist", blockList("Newest", "AAAA"), nil, 400, "InvalidXmlDocument"},
 		{"list with a bad id", "PUT", "/c11/b?comp=blocklist", blockList("Latest", "!"), nil, 400, "InvalidBlockId"},
-		{"list with an unknown block", "PUT", "/c11/b?comp=blocklist", blockList("Latest", "BBBB"), nil, 400, "InvalidBlockList"},
-		{"list with a committed block as uncommitted", "PUT", "/c11/b?comp=blocklist", blockList("Uncommitted", "AAAA"), nil, 400, "InvalidBlockList"},
 		{"list with another MD5", "PUT", "/c11/b?comp=blocklist", blockList(), []string{"Content-MD5", "AAAAAAAAAAAAAAAAAAAAAA=="}, 400, "Md5Mismatch"},
 		{"list of an append blob", "PUT", "/c11/a?comp=blocklist", blockList(), nil, 409, "InvalidBlobType"},
 		{"list only if new, though its blocks are gone", "PUT", "/c11/b?comp=blocklist", blockList("Uncommitted", "AAAA"), []string{"If-None-Match", "*"}, 409, "BlobAlreadyExists"},
 		{"list of 50,001 blocks", "PUT", "/c11/b?comp=blocklist", "<BlockList>" + strings.Repeat("<Latest>AAAA</Latest>", 50_001) + "</BlockList>", nil, 400, "BlockListTooLong"},
-		{"read the list of an append blob", "GET", "/c11/a?comp=blocklist", "", nil, 409, "InvalidBlobType"},
-		{"read an unknown list", "GET", "/c11/b?comp=blocklist&blocklisttype=some", "", nil, 400, "InvalidQueryParameterValue"},
 
-		{"append to nothing", "PUT", "/c11/new?comp=appendblock", "x", nil, 404, "BlobNotFound"},
-		{"append to a block blob", "PUT", "/c11/b?comp=appendblock", "x", nil, 409, "InvalidBlobType"},
-		{"append nothing", "PUT", "/c11/a?comp=appendblock", "", nil, 400, "InvalidHeaderValue"},
-		{"append at another place", "PUT", "/c11/a?comp=appendblock", "x", []string{"x-ms-blob-condition-appendpos", "1"}, 412, "AppendPositionConditionNotMet"},
-		{"append beyond a size", "PUT", "/c11/a?comp=appendblock", "xyz", []string{"x-ms-blob-condition-maxsize", "2"}, 412, "MaxBlobSizeConditionNotMet"},
-		{"append at a bad place", "PUT", "/c11/a?comp=appendblock", "x", []string{"x-ms-blob-condition-appendpos", "end"}, 400, "InvalidHeaderValue"},
 		{"append too much", "PUT", "/c11/a?comp=appendblock", "", []string{"Content-Length", "104857601"}, 413, "RequestBodyTooLarge"},
 		{"append too much for 2021", "PUT", "/c11/a?comp=appendblock", "", []string{"Content-Length", "4194305", "x-ms-version", "2021-12-02"}, 413, "RequestBodyTooLarge"},
-		{"append with another MD5", "PUT", "/c11/a?comp=appendblock", "x", []string{"Content-MD5", "AAAAAAAAAAAAAAAAAAAAAA=="}, 400, "Md5Mismatch"},
-		{"create an append blob with content", "PUT", "/c11/a", "x", []string{"x-ms-blob-type", "AppendBlob"}, 400, "InvalidHeaderValue"},
 
-		{"read nothing", "GET", "/c11/new", "", nil, 404, "BlobNotFound"},
-		{"describe nothing", "HEAD", "/c11/new", "", nil, 404, "BlobNotFound"},
 		{"delete nothing", "DELETE", "/c11/new", "", nil, 404, "BlobNotFound"},
-		{"read after the end", "GET", "/c11/b", "", []string{"Range", "bytes=10-"}, 416, "InvalidRange"},
-		{"read a range of an empty blob", "GET", "/c11/a", "", []string{"Range", "bytes=0-"}, 416, "InvalidRange"},
-		{"read with the sum of no range", "GET", "/c11/b", "", []string{"x-ms-range-get-content-md5", "true"}, 400, "MissingRequiredHeader"},
 		{"read with both sums", "GET", "/c11/b", "", []string{"x-ms-range-get-content-md5", "true", "x-ms-range-get-content-crc64", "true", "Range", "bytes=0-"}, 400, "InvalidInput"},
-		{"read if of that version", "GET", "/c11/b", "", []string{"If-Match", `"0x1"`}, 412, "ConditionNotMet"},
 		{"read if not there", "GET", "/c11/b", "", []string{"If-None-Match", "*"}, 400, "UnsatisfiableCondition"},
-		{"read if changed since 2999", "GET", "/c11/b", "", []string{"If-Modified-Since", "Tue, 01 Jan 2999 00:00:00 GMT"}, 304, "ConditionNotMet"},
-		{"read if not changed since 2001", "GET", "/c11/b", "", []string{"If-Unmodified-Since", "Mon, 01 Jan 2001 00:00:00 GMT"}, 412, "ConditionNotMet"},
-		{"read without that lease", "GET", "/c11/b", "", []string{"x-ms-lease-id", guid}, 412, "LeaseNotPresentWithBlobOperation"},
 
-		{"lease without action", "PUT", "/c11/b?comp=lease", "", nil, 400, "MissingRequiredHeader"},
-		{"lease with an unknown action", "PUT", "/c11/b?comp=lease", "", []string{"x-ms-lease-action", "take"}, 400, "InvalidHeaderValue"},
-		{"lease without duration", "PUT", "/c11/b?comp=lease", "", []string{"x-ms-lease-action", "acquire"}, 400, "MissingRequiredHeader"},
-		{"lease for 14 s", "PUT", "/c11/b?comp=lease", "", []string{"x-ms-lease-action", "acquire", "x-ms-lease-duration", "14"}, 400, "InvalidHeaderValue"},
-		{"lease for 61 s", "PUT", "/c11/b?comp=lease", "", []string{"x-ms-lease-action", "acquire", "x-ms-lease-duration", "61"}, 400, "InvalidHeaderValue"},
-		{"lease with a bad id", "PUT", "/c11/b?comp=lease", "", []string{"x-ms-lease-action", "acquire", "x-ms-lease-duration", "15", "x-ms-proposed-lease-id", "me"}, 400, "InvalidHeaderValue"},
-		{"lease of nothing", "PUT", "/c11/new?comp=lease", "", []string{"x-ms-lease-action", "acquire", "x-ms-lease-duration", "15"}, 404, "BlobNotFound"},
-		{"break after 61 s", "PUT", "/c11/b?comp=lease", "", []string{"x-ms-lease-action", "break", "x-ms-lease-break-period", "61"}, 400, "InvalidHeaderValue"},
-		{"break no lease", "PUT", "/c11/b?comp=lease", "", []string{"x-ms-lease-action", "break"}, 409, "LeaseNotPresentWithLeaseOperation"},
 		{"renew without id", "PUT", "/c11/b?comp=lease", "", []string{"x-ms-lease-action", "renew"}, 400, "MissingRequiredHeader"},
 		{"change without a new id", "PUT", "/c11/b?comp=lease", "", []string{"x-ms-lease-action", "change", "x-ms-lease-id", guid}, 400, "MissingRequiredHeader"},
 

@@ -21,16 +21,10 @@ func TestTableNamesAreCheckedByTheRules(t *testing.T) {
 	}{
 		`{"TableName":"abc"}`:                             {201, ""},
 		`{"TableName":"` + strings.Repeat("x", 63) + `"}`: {201, ""},
-		`{"TableName":"` + strings.Repeat("x", 64) + `"}`: {400, "OutOfRangeInput"},
-		`{"TableName":"ab"}`:                              {400, "OutOfRangeInput"},
-		`{"TableName":"1abc"}`:                            {400, "InvalidResourceName"},
-		`{"TableName":"a-bc"}`:                            {400, "InvalidResourceName"},
 		`{"TableName":"tésts"}`:                           {400, "InvalidResourceName"},
 		`{"TableName":"$Metrics"}`:                        {400, "InvalidResourceName"},
-		`{"TableName":"Tables"}`:                          {400, "InvalidInput"},
 		`{"TableName":5}`:                                 {400, "InvalidInput"},
 		`{"TableName":null}`:                              {400, "PropertiesNeedValue"},
-		`{}`:                                              {400, "PropertiesNeedValue"},
 		`x`:                                               {400, "InvalidInput"},
 	} {
 		if p := a.do("POST", "/Tables", body); p.StatusCode != want.status || p.code != want.code {
