@@ -3,7 +3,6 @@ package blob
 import (
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
@@ -24,31 +23,16 @@ func (c *call) listContainers() *reply.Error {
 	if e != nil {
 		return e
 	}
-	var x xmlservice.XML
-	x.Begin("EnumerationResults", "ServiceEndpoint", c.Endpoint())
-	page.Echo(&x)
-	x.Begin("Containers")
-	next := ""
-	c.Lock(&c.s.mu)
-	n := 0
-	for _, name := range slices.Sorted(maps.Keys(c.s.containers)) {
-		system := name == "$logs" // listed only if requested
-		if name < page.From || !strings.HasPrefix(name, page.Prefix) || system && !include["system"] {
-			continue
-		}
-		if n == page.Max || n == page.Scan {
-			next = name
-			break
-		}
-		n++
-		c.s.containers[name].xml(&x, c, include["metadata"])
+	containers := c.s.containers
+	if !include["system"] {
+		c.s.mu.Lock()
+		containers = maps.Clone(containers)
+		c.s.mu.Unlock()
+		delete(containers, "$logs")
 	}
-	c.s.mu.Unlock()
-	x.End("Containers")
-	c.Count(n, 0)
-	x.Text("NextMarker", page.Next(next))
-	x.End("EnumerationResults")
-	return c.XML(http.StatusOK, &x)
+	return xmlservice.List(c.Call, "Containers", &c.s.mu, containers, page, func(x *xmlservice.XML, _ string, ct *container) {
+		ct.xml(x, c, include["metadata"])
+	})
 }
 
 func (ct *container) xml(x *xmlservice.XML, c *call, meta bool) {

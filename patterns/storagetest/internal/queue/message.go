@@ -1,9 +1,11 @@
 package queue
 
 import (
+	"cmp"
 	"container/heap"
 	"encoding/base64"
 	"encoding/binary"
+	"slices"
 	"time"
 )
 
@@ -28,70 +30,52 @@ func receipt(n int64) string {
 	return base64.StdEncoding.EncodeToString(binary.LittleEndian.AppendUint64([]byte{2, 0, 0, 0, 3, 0, 0, 0}, uint64(n)))
 }
 
-// byVisible is a heap of messages, ordered by the time at which they become visible.
-type byVisible []*message
-
-func (h byVisible) Len() int { return len(h) }
-
-func (h byVisible) Less(i, j int) bool {
-	if c := h[i].visible.Compare(h[j].visible); c != 0 {
-		return c < 0
-	}
-	return h[i].order < h[j].order
+// ordered is a heap of messages.
+type ordered struct {
+	list   []*message
+	before func(a, b *message) bool
+	index  func(*message) *int // where a message contains its index
 }
 
-func (h byVisible) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].visibleAt, h[j].visibleAt = i, j
+func (h *ordered) Len() int           { return len(h.list) }
+func (h *ordered) Less(i, j int) bool { return h.before(h.list[i], h.list[j]) }
+
+func (h *ordered) Swap(i, j int) {
+	h.list[i], h.list[j] = h.list[j], h.list[i]
+	*h.index(h.list[i]), *h.index(h.list[j]) = i, j
 }
 
-func (h *byVisible) Push(x any) {
+func (h *ordered) Push(x any) {
 	m := x.(*message)
-	m.visibleAt = len(*h)
-	*h = append(*h, m)
+	*h.index(m) = len(h.list)
+	h.list = append(h.list, m)
 }
 
-func (h *byVisible) Pop() any {
-	last := len(*h) - 1
-	m := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
-	return m
-}
-
-// byExpiry is a heap of messages, ordered by their expiry.
-type byExpiry []*message
-
-func (h byExpiry) Len() int           { return len(h) }
-func (h byExpiry) Less(i, j int) bool { return h[i].expires.Before(h[j].expires) }
-
-func (h byExpiry) Swap(i, j int) {
-	h[i], h[j] = h[j], h[i]
-	h[i].expiresAt, h[j].expiresAt = i, j
-}
-
-func (h *byExpiry) Push(x any) {
-	m := x.(*message)
-	m.expiresAt = len(*h)
-	*h = append(*h, m)
-}
-
-func (h *byExpiry) Pop() any {
-	last := len(*h) - 1
-	m := (*h)[last]
-	(*h)[last] = nil
-	*h = (*h)[:last]
+func (h *ordered) Pop() any {
+	last := len(h.list) - 1
+	m := h.list[last]
+	h.list = slices.Delete(h.list, last, last+1)
 	return m
 }
 
 // box contains the messages of one queue.
 type box struct {
 	byID    map[string]*message
-	visible byVisible
-	expiry  byExpiry
+	visible ordered // by the time at which they become visible
+	expiry  ordered
 }
 
-func newBox() box { return box{byID: map[string]*message{}} }
+func newBox() box {
+	return box{
+		byID: map[string]*message{},
+		visible: ordered{index: func(m *message) *int { return &m.visibleAt }, before: func(a, b *message) bool {
+			return cmp.Or(a.visible.Compare(b.visible), cmp.Compare(a.order, b.order)) < 0
+		}},
+		expiry: ordered{index: func(m *message) *int { return &m.expiresAt }, before: func(a, b *message) bool {
+			return a.expires.Before(b.expires)
+		}},
+	}
+}
 
 func (b *box) add(m *message) {
 	b.byID[m.id] = m
@@ -107,8 +91,8 @@ func (b *box) remove(m *message) {
 
 // sweep removes expired messages.
 func (b *box) sweep(now time.Time) {
-	for len(b.expiry) > 0 && !now.Before(b.expiry[0].expires) {
-		b.remove(b.expiry[0])
+	for b.expiry.Len() > 0 && !now.Before(b.expiry.list[0].expires) {
+		b.remove(b.expiry.list[0])
 	}
 }
 
@@ -116,7 +100,7 @@ func (b *box) sweep(now time.Time) {
 // visible. use may change when the message is visible.
 func (b *box) front(now time.Time, n int, use func(*message)) {
 	var taken []*message
-	for len(taken) < n && len(b.visible) > 0 && !now.Before(b.visible[0].visible) {
+	for len(taken) < n && b.visible.Len() > 0 && !now.Before(b.visible.list[0].visible) {
 		taken = append(taken, heap.Pop(&b.visible).(*message))
 	}
 	for _, m := range taken {

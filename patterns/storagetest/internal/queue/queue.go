@@ -1,11 +1,8 @@
 package queue
 
 import (
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/xmlservice"
@@ -105,33 +102,12 @@ func (s *Service) list(c *xmlservice.Call) *reply.Error {
 	if e != nil {
 		return e
 	}
-	var x xmlservice.XML
-	x.Begin("EnumerationResults", "ServiceEndpoint", c.Endpoint())
-	page.Echo(&x)
-	x.Begin("Queues")
-	c.Lock(&s.mu)
-	names := slices.Sorted(maps.Keys(s.queues))
-	n, next := 0, ""
-	for _, name := range names {
-		if name < page.From || !strings.HasPrefix(name, page.Prefix) {
-			continue
-		}
-		if n == page.Max || n == page.Scan {
-			next = name
-			break
-		}
-		n++
+	return xmlservice.List(c, "Queues", &s.mu, s.queues, page, func(x *xmlservice.XML, name string, q *queue) {
 		x.Begin("Queue")
 		x.Text("Name", name)
 		if include["metadata"] {
-			s.queues[name].meta.XML(&x)
+			q.meta.XML(x)
 		}
 		x.End("Queue")
-	}
-	s.mu.Unlock()
-	x.End("Queues")
-	c.Count(n, 0)
-	x.Text("NextMarker", page.Next(next))
-	x.End("EnumerationResults")
-	return c.XML(http.StatusOK, &x)
+	})
 }

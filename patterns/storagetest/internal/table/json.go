@@ -37,36 +37,10 @@ func appendValue(b []byte, v filter.Value) []byte {
 	return append(b, '"')
 }
 
-const timeSize = len("2006-01-02T15:04:05.0000000Z")
+const timeLayout = "2006-01-02T15:04:05.9999999Z"
 
 // appendTime appends a time in UTC, given in ticks, with as many decimals as it needs.
-func appendTime(b []byte, ticks int64) []byte {
-	at := timeOf(ticks)
-	year, month, day := at.Date()
-	hour, minute, second := at.Clock()
-	b = appendPair(appendPair(b, year/100), year%100)
-	b = appendPair(append(b, '-'), int(month))
-	b = appendPair(append(b, '-'), day)
-	b = appendPair(append(b, 'T'), hour)
-	b = appendPair(append(b, ':'), minute)
-	b = appendPair(append(b, ':'), second)
-	return appendDecimals(b, at.Nanosecond()/100)
-}
-
-// appendDecimals appends the ticks of a second and the time zone to a time.
-func appendDecimals(b []byte, ticks int) []byte {
-	if ticks > 0 {
-		b = append(b, '.', byte('0'+ticks/1e6))
-		b = appendPair(appendPair(appendPair(b, ticks/1e4%100), ticks/100%100), ticks%100)
-		for b[len(b)-1] == '0' {
-			b = b[:len(b)-1]
-		}
-	}
-	return append(b, 'Z')
-}
-
-// appendPair appends n, which is below 100, in two digits.
-func appendPair(b []byte, n int) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }
+func appendTime(b []byte, ticks int64) []byte { return timeOf(ticks).AppendFormat(b, timeLayout) }
 
 // appendEscaped appends a time that appendTime wrote, as an ETag contains it.
 func appendEscaped(b, at []byte) []byte {

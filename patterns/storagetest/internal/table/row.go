@@ -45,7 +45,7 @@ func (r *row) etag() string { return string(r.appendETag(make([]byte, 0, 48))) }
 
 func (r *row) appendETag(b []byte) []byte {
 	b = append(b, `W/"datetime'`...)
-	b = appendEscaped(b, appendTime(make([]byte, 0, timeSize), r.stamp))
+	b = appendEscaped(b, appendTime(make([]byte, 0, len(timeLayout)), r.stamp))
 	return append(b, `'"`...)
 }
 
@@ -123,30 +123,16 @@ const (
 	fullMetadata
 )
 
-// form is how the rows of a reply are written. It keeps the time of the last row.
+// form is how the rows of a reply are written.
 type form struct {
 	level       level
 	names       []string // of the members, nil for all of them
 	table, base string   // parts of the address of a row
-
-	second int64          // of the last row
-	at     [timeSize]byte // its Timestamp
-}
-
-// time returns the Timestamp of r, until the next call. Many rows of a page are of the second
-// of the row before, so that only their decimals are written.
-func (f *form) time(r *row) []byte {
-	second := r.stamp / 1e7
-	if second != f.second || f.at[0] == 0 {
-		f.second = second
-		appendTime(f.at[:0], second*1e7)
-	}
-	return appendDecimals(f.at[:len("2006-01-02T15:04:05")], int(r.stamp%1e7))
 }
 
 // append appends the row as an object.
 func (r *row) append(b []byte, f *form) []byte {
-	at := f.time(r)
+	at := appendTime(make([]byte, 0, len(timeLayout)), r.stamp)
 	if f.names != nil {
 		return r.appendSelected(b, f, at)
 	}

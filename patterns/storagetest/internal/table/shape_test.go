@@ -270,19 +270,3 @@ func TestATableSharesALimitedNumberOfShapes(t *testing.T) {
 	}
 	assert.Equal(t, len(tb.shapes), maxShapes, "shapes")
 }
-
-func TestEveryRowOfAPageHasItsOwnTimestamp(t *testing.T) {
-	stamp := rapid.OneOf(
-		rapid.Map(rapid.Int64Range(0, 40), func(n int64) int64 { return n * 2_500_000 }), // four a second
-		rapid.Int64Range(0, time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC).Unix()*1e7),
-	)
-	rapid.Check(t, func(t *rapid.T) {
-		var f form
-		for _, ticks := range rapid.SliceOf(stamp).Draw(t, "stamps") {
-			want := time.Unix(ticks/1e7, ticks%1e7*100).UTC().Format("2006-01-02T15:04:05.9999999Z")
-			r := row{stamp: ticks}
-			assert.Equal(assert.Now(t), string(f.time(&r)), want, "Timestamp")
-			assert.Equal(assert.Now(t), r.etag(), `W/"datetime'`+strings.ReplaceAll(want, ":", "%3A")+`'"`, "ETag", "at", want)
-		}
-	})
-}

@@ -2,9 +2,13 @@ package xmlservice
 
 import (
 	"encoding/base64"
+	"maps"
 	"math"
+	"net/http"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
@@ -126,15 +130,39 @@ func (c *Call) Include(known ...string) (map[string]bool, *reply.Error) {
 			if word == "" {
 				continue
 			}
-			ok := false
-			for _, k := range known {
-				ok = ok || k == word
-			}
-			if !ok {
+			if !slices.Contains(known, word) {
 				return nil, reply.InvalidQuery("include", word, "Unknown word.")
 			}
 			set[word] = true
 		}
 	}
 	return set, nil
+}
+
+// List replies with the containers or the queues whose names items contains; kind is the name of
+// the list. write writes one item. mu guards items.
+func List[T any](c *Call, kind string, mu *sync.Mutex, items map[string]T, page Page, write func(x *XML, name string, item T)) *reply.Error {
+	var x XML
+	x.Begin("EnumerationResults", "ServiceEndpoint", c.Endpoint())
+	page.Echo(&x)
+	x.Begin(kind)
+	n, next := 0, ""
+	c.Lock(mu)
+	for _, name := range slices.Sorted(maps.Keys(items)) {
+		if name < page.From || !strings.HasPrefix(name, page.Prefix) {
+			continue
+		}
+		if n == page.Max || n == page.Scan {
+			next = name
+			break
+		}
+		n++
+		write(&x, name, items[name])
+	}
+	mu.Unlock()
+	x.End(kind)
+	c.Count(n, 0)
+	x.Text("NextMarker", page.Next(next))
+	x.End("EnumerationResults")
+	return c.XML(http.StatusOK, &x)
 }
