@@ -12,25 +12,16 @@ import (
 
 // refuse returns the error reply that a rule requires, in the format of the service.
 func (a *attempt) refuse(req *http.Request) *http.Response {
-	const message = "The request was refused by a scripted fault."
-	e, h := a.effect, http.Header{}
+	e, h := reply.New(a.effect.status, a.effect.code, "The request was refused by a scripted fault."), http.Header{}
 	now := a.r.LocalTime().Add(a.t.opts.clockSkew)
 	id := reply.Head(h, a.r.Header, "fault", now)
-	var body []byte
-	if a.r.Service == op.Table {
-		body = reply.ODataError(e.code, message, id, now)
-		h["Content-Type"] = []string{"application/json;odata=minimalmetadata;streaming=true;charset=utf-8"}
-	} else {
-		body = reply.StorageXMLError(e.code, message, id, now)
-		h["Content-Type"] = []string{"application/xml"}
-		h["X-Ms-Error-Code"] = []string{e.code}
-	}
+	body := e.Refuse(h, a.r.Service == op.Table, false, id, now)
 	if req.Method == http.MethodHead {
 		body = nil
 	}
 	closeBody(req)
-	res := newReply(req, e.status, h, body)
-	a.t.note(func() { a.q.Status, a.q.Code, a.q.ReplyBytes = e.status, e.code, res.ContentLength })
+	res := newReply(req, e.Status, h, body)
+	a.t.note(func() { a.q.Status, a.q.Code, a.q.ReplyBytes = e.Status, e.Code, res.ContentLength })
 	return res
 }
 

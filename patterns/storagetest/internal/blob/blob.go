@@ -185,14 +185,15 @@ func (c *call) replace(cond conditions, fresh *blob, fill func(*blob) *reply.Err
 	return nil
 }
 
-// onOwnBlob is onBlob after checking the lease and the conditions of a write.
-func (c *call) onOwnBlob(do func(*container, *blob) *reply.Error) *reply.Error {
-	cond, e := readConditions(c.Call, "", false)
+// onOwnBlob is onBlob after checking the lease and the conditions of a write, whose names begin
+// with prefix. needsLease requires the lease id if the blob is leased.
+func (c *call) onOwnBlob(prefix string, needsLease bool, do func(*container, *blob) *reply.Error) *reply.Error {
+	cond, e := readConditions(c.Call, prefix, false)
 	if e != nil {
 		return e
 	}
 	return c.onBlob(func(ct *container, b *blob) *reply.Error {
-		if e := c.holds(b, true); e != nil {
+		if e := c.holds(b, needsLease); e != nil {
 			return e
 		}
 		if e := cond.write(b.etag, b.modified); e != nil {
@@ -205,7 +206,7 @@ func (c *call) onOwnBlob(do func(*container, *blob) *reply.Error) *reply.Error {
 // changeBlob writes to an existing blob after checking its lease and conditions, and
 // sets the ETag and time of the reply. If do returns an error, it must not have changed the blob.
 func (c *call) changeBlob(do func(*blob) *reply.Error) *reply.Error {
-	return c.onOwnBlob(func(_ *container, b *blob) *reply.Error {
+	return c.onOwnBlob("", true, func(_ *container, b *blob) *reply.Error {
 		if e := do(b); e != nil {
 			return e
 		}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/xmlservice"
 )
 
 // Copy reads the present state of what r may have changed, and returns a function that
@@ -12,31 +13,14 @@ import (
 func (s *Service) Copy(to *Service, r *request.Request) func() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	names := []string{r.Resource}
-	if r.Resource == "" {
-		names = slices.Collect(maps.Keys(s.containers))
-	}
-	copies := make([]*container, len(names))
-	for i, name := range names {
-		copies[i] = s.containers[name].copy(r.Name)
-	}
 	settings := s.setting.Copy(&to.setting)
-	return func() {
-		settings()
-		to.mu.Lock()
-		defer to.mu.Unlock()
-		for i, name := range names {
-			to.restore(name, copies[i], r.Name)
-		}
-	}
+	copied := func(ct *container) *container { return ct.copy(r.Name) }
+	containers := xmlservice.Copies(s.containers, r.Resource, copied, &to.mu, func(name string, ct *container) { to.restore(name, ct, r.Name) })
+	return func() { settings(); containers() }
 }
 
-// copy returns a copy of ct with the blobs of one name, or with all if name is "". It
-// returns nil if ct is nil.
+// copy returns a copy of ct with the blobs of one name, or with all if name is "".
 func (ct *container) copy(name string) *container {
-	if ct == nil {
-		return nil
-	}
 	c := *ct
 	c.blobs = nil
 	for _, b := range ct.blobs {

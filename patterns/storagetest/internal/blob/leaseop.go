@@ -27,23 +27,23 @@ func leaseID(c *xmlservice.Call, name string) (string, *reply.Error) {
 
 // holdsContainer checks the lease id of a request on a container.
 func (c *call) holdsContainer(ct *container, needed bool) *reply.Error {
-	id, e := leaseID(c.Call, "X-Ms-Lease-Id")
-	if e != nil {
-		return e
-	}
-	return ct.lease.allows(c.Now, id, "Container", needed)
+	return c.allowed(&ct.lease, "Container", needed)
 }
 
 // holds checks the lease id of a request on a blob; b is nil if the request creates it.
 func (c *call) holds(b *blob, write bool) *reply.Error {
+	if b == nil {
+		b = new(blob)
+	}
+	return c.allowed(&b.lease, "Blob", write)
+}
+
+func (c *call) allowed(l *lease, kind string, write bool) *reply.Error {
 	id, e := leaseID(c.Call, "X-Ms-Lease-Id")
 	if e != nil {
 		return e
 	}
-	if b == nil {
-		return new(lease).allows(c.Now, id, "Blob", write)
-	}
-	return b.lease.allows(c.Now, id, "Blob", write)
+	return l.allows(c.Now, id, kind, write)
 }
 
 // https://learn.microsoft.com/rest/api/storageservices/lease-container

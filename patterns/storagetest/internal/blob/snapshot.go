@@ -27,21 +27,11 @@ func (b *blob) snapshotOf(id string) *blob {
 
 // https://learn.microsoft.com/rest/api/storageservices/snapshot-blob
 func (c *call) takeSnapshot() *reply.Error {
-	cond, e := readConditions(c.Call, "", false)
-	if e != nil {
-		return e
-	}
 	meta, e := c.Metadata()
 	if e != nil {
 		return e
 	}
-	return c.onBlob(func(_ *container, b *blob) *reply.Error {
-		if e := c.holds(b, false); e != nil {
-			return e
-		}
-		if e := cond.write(b.etag, b.modified); e != nil {
-			return e
-		}
+	return c.onOwnBlob("", false, func(_ *container, b *blob) *reply.Error {
 		s := *b
 		s.lease, s.staged, s.snapshots = lease{}, nil, nil
 		s.snapshot = b.nextSnapshot(c.Now)
@@ -78,7 +68,7 @@ func (c *call) deleteBlob() *reply.Error {
 	if e != nil {
 		return e
 	}
-	return c.onOwnBlob(func(ct *container, b *blob) *reply.Error {
+	return c.onOwnBlob("", true, func(ct *container, b *blob) *reply.Error {
 		if tierCond.write("", b.tiered) != nil {
 			return reply.New(http.StatusPreconditionFailed, "AccessTierChangeTimeConditionNotMet", "The condition specified using access tier change time conditional header(s) is not met.")
 		}

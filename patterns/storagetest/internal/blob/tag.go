@@ -84,17 +84,7 @@ func (c *call) setTags() *reply.Error {
 	if e := checkTags(tags); e != nil {
 		return e
 	}
-	cond, e := readConditions(c.Call, ofTagged, false)
-	if e != nil {
-		return e
-	}
-	return c.onBlob(func(_ *container, b *blob) *reply.Error {
-		if e := c.holds(b, true); e != nil {
-			return e
-		}
-		if e := cond.write(b.etag, b.modified); e != nil {
-			return e
-		}
+	return c.onOwnBlob(ofTagged, true, func(_ *container, b *blob) *reply.Error {
 		b.tags = tags // neither ETag nor Last-Modified changes
 		return c.Empty(http.StatusNoContent)
 	})

@@ -14,26 +14,13 @@ func (a *Account) refuse(w http.ResponseWriter, r *request.Request, e *reply.Err
 	h := w.Header()
 	now := r.Time()
 	id := reply.Head(h, r.Header, "storagetest", now)
-	for name, values := range e.Header {
-		h[name] = values
+	odata := r.Service == op.Table
+	if odata && len(e.Detail) > 1 {
+		with := *e
+		with.Message += "\nstoragetest: " + e.Detail[1]
+		e = &with
 	}
-	message := e.Message
-	if r.Service == op.Table && len(e.Detail) > 1 {
-		message += "\nstoragetest: " + e.Detail[1]
-	}
-	var body []byte
-	switch {
-	case r.Service != op.Table:
-		h.Set("Content-Type", "application/xml")
-		h.Set("X-Ms-Error-Code", e.Code)
-		body = reply.StorageXMLError(e.Code, message, id, now, e.Detail...)
-	case r.Query.Has("comp"):
-		h.Set("Content-Type", "application/xml")
-		body = reply.ODataXMLError(e.Code, message, id, now)
-	default:
-		h.Set("Content-Type", "application/json;odata=minimalmetadata;streaming=true;charset=utf-8")
-		body = reply.ODataError(e.Code, message, id, now)
-	}
+	body := e.Refuse(h, odata, r.Query.Has("comp"), id, now)
 	w.WriteHeader(e.Status)
 	reply.Write(w, body)
 }

@@ -63,6 +63,25 @@ func StorageXMLError(code, message, requestID string, now time.Time, detail ...s
 	return append(b, `</Error>`...)
 }
 
+// Refuse sets the headers of an error reply of a service, and returns its body. odata is for the
+// Table service; its XML form is for access policies and service properties.
+func (e *Error) Refuse(h http.Header, odata, inXML bool, requestID string, now time.Time) []byte {
+	for name, values := range e.Header {
+		h[name] = values
+	}
+	switch {
+	case !odata:
+		h["Content-Type"] = []string{"application/xml"}
+		h["X-Ms-Error-Code"] = []string{e.Code}
+		return StorageXMLError(e.Code, e.Message, requestID, now, e.Detail...)
+	case inXML:
+		h["Content-Type"] = []string{"application/xml"}
+		return ODataXMLError(e.Code, e.Message, requestID, now)
+	}
+	h["Content-Type"] = []string{"application/json;odata=minimalmetadata;streaming=true;charset=utf-8"}
+	return ODataError(e.Code, e.Message, requestID, now)
+}
+
 func full(message, requestID string, now time.Time) string {
 	return message + "\nRequestId:" + requestID + "\nTime:" + now.UTC().Format(TimeFormat)
 }

@@ -150,17 +150,10 @@ func formatOf(r *request.Request) string {
 func (c *call) refuse(e *reply.Error) {
 	c.Fail(e)
 	h := c.w.Header()
-	b := reply.ODataError(e.Code, e.Message, c.id, c.Time())
 	if e.Status == http.StatusMethodNotAllowed {
 		h["Allow"] = []string{"GET, POST, PUT, DELETE, PATCH, MERGE"}
 	}
-	if c.Query.Has("comp") {
-		b = reply.ODataXMLError(e.Code, e.Message, c.id, c.Time())
-		h["Content-Type"] = []string{"application/xml"}
-	} else {
-		h["Content-Type"] = errorType
-	}
-	c.send(e.Status, b)
+	c.send(e.Status, e.Refuse(h, true, c.Query.Has("comp"), c.id, c.Time()))
 }
 
 // json replies with an OData body.

@@ -235,3 +235,25 @@ func (x *XML) node(n *Node) {
 	}
 	x.End(n.Name)
 }
+
+// Copies reads copies of the items of a service, all of them if name is "", and returns a function
+// that passes each one to store, nil for an item that does not exist. The caller holds the lock of
+// the service, and to is that of the service which store changes.
+func Copies[T any](items map[string]*T, name string, copied func(*T) *T, to *sync.Mutex, store func(name string, item *T)) func() {
+	copies := map[string]*T{}
+	if name != "" {
+		copies[name] = nil
+	}
+	for n, item := range items {
+		if name == "" || name == n {
+			copies[n] = copied(item)
+		}
+	}
+	return func() {
+		to.Lock()
+		defer to.Unlock()
+		for n, item := range copies {
+			store(n, item)
+		}
+	}
+}
