@@ -10,15 +10,8 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue/queueerror"
 
 	"github.com/azpatterns/azpatterns/internal/assert"
-	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
-	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/queue"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/servicetest"
 )
-
-// newClient returns an SDK client of a new service, without retries.
-func newClient(t *testing.T) *azqueue.ServiceClient {
-	return clientOf(t, servicetest.Handler(op.Queue, queue.New().Serve))
-}
 
 func clientOf(t *testing.T, s http.Handler) *azqueue.ServiceClient {
 	t.Helper()
