@@ -31,15 +31,21 @@ func checkWidth(part string, width int) error {
 
 // appendDigits appends v in exactly width digits, 1 or more.
 func appendDigits(dst []byte, part string, v uint64, width int) ([]byte, error) {
+	at := len(dst)
+	if dst = appendPadded(dst, v, width); len(dst)-at > width {
+		return dst[:at], &Error{Part: part, Reason: TooWide, Offset: -1, Detail: fmt.Sprintf("the width is %d", width)}
+	}
+	return dst, nil
+}
+
+// appendPadded appends v in at least width digits.
+func appendPadded(dst []byte, v uint64, width int) []byte {
 	var buf [20]byte
 	text := strconv.AppendUint(buf[:0], v, 10)
-	if len(text) > width {
-		return dst, &Error{Part: part, Reason: TooWide, Offset: -1, Detail: fmt.Sprintf("the width is %d", width)}
-	}
 	for range width - len(text) {
 		dst = append(dst, '0')
 	}
-	return append(dst, text...), nil
+	return append(dst, text...)
 }
 
 func parseDigits(part, s string) (uint64, error) {

@@ -38,12 +38,7 @@ func appendInt64(dst []byte, v int64) []byte {
 		// Modulo 2^64 this is 10^19 + v.
 		width, u = width-1, u+tenTo19
 	}
-	var buf [int64Width]byte
-	text := strconv.AppendUint(buf[:0], u, 10)
-	for range width - len(text) {
-		dst = append(dst, '0')
-	}
-	return append(dst, text...)
+	return appendPadded(dst, u, width)
 }
 
 func parseInt64(part, s string) (int64, error) {

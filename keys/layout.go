@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -68,10 +69,7 @@ type LayoutOptions struct {
 // It returns an *Error if K is not a struct or has no field for the key, and an
 // *Error that names the field if a tag is unknown or a type cannot be part of a key.
 func NewLayout[K any](opts *LayoutOptions) (*Layout[K], error) {
-	l := &Layout[K]{}
-	if opts != nil {
-		l.prefix = opts.Prefix
-	}
+	l := &Layout[K]{prefix: cmp.Or(opts, &LayoutOptions{}).Prefix}
 	if err := Check("LayoutOptions.Prefix", l.prefix); err != nil {
 		return nil, err
 	}

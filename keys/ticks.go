@@ -72,15 +72,7 @@ func formatTicks(n int64) string {
 	return string(appendTicks(buf[:0], n))
 }
 
-func appendTicks(dst []byte, n int64) []byte {
-	at := len(dst)
-	dst = append(dst, "0000000000000000000"...)
-	for i := len(dst) - 1; i >= at; i-- {
-		dst[i] = byte('0' + n%10)
-		n /= 10
-	}
-	return dst
-}
+func appendTicks(dst []byte, n int64) []byte { return appendPadded(dst, uint64(n), ticksWidth) }
 
 func parseTicks(part, s string, inverted bool) (time.Time, error) {
 	v, err := parseFixed(part, s, ticksWidth)
