@@ -2,6 +2,7 @@ package logdata
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -47,10 +48,7 @@ func NewHandler(w *Writer, opts *HandlerOptions) (*Handler, error) {
 	if w == nil {
 		return nil, fmt.Errorf("new log handler: writer: %w", patterns.ErrNil)
 	}
-	h := &Handler{writer: w}
-	if opts != nil {
-		h.options = *opts
-	}
+	h := &Handler{writer: w, options: *cmp.Or(opts, &HandlerOptions{})}
 	if h.options.Level == nil {
 		h.options.Level = slog.LevelInfo
 	}
@@ -70,16 +68,16 @@ func (h *Handler) Enabled(_ context.Context, level slog.Level) bool {
 func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 	e := encodings.Get().(*encoding)
 	defer e.release()
-	text, nonEmpty := append(e.attrs[:0], '{'), false
+	text := append(e.attrs[:0], '{')
 	if h.options.AddSource && r.PC != 0 {
 		frame, _ := runtime.CallersFrames([]uintptr{r.PC}).Next()
 		source := slog.Source{Function: frame.Function, File: frame.File, Line: frame.Line}
-		text, nonEmpty = appendMember(text, slog.Any(slog.SourceKey, &source), nonEmpty)
+		text = appendMember(text, slog.Any(slog.SourceKey, &source))
 	}
-	text, nonEmpty = appendScopes(text, h.scopes, &r, nonEmpty)
+	text = appendScopes(text, h.scopes, &r)
 	e.attrs = append(text, '}')
 	e.record = Record{Time: r.Time, Type: r.Level.String(), Message: r.Message}
-	if nonEmpty {
+	if len(text) > 1 {
 		e.record.Attrs = e.attrs
 	}
 	return h.writer.write(e, func() context.Context { return context.WithoutCancel(ctx) })
@@ -87,24 +85,19 @@ func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 
 // appendScopes appends the attributes of the scopes and of the record as members of an
 // object. It omits groups without attributes, and merges groups without a name into the
-// enclosing object. nonEmpty states and then returns whether the object has members.
-func appendScopes(dst []byte, scopes []scope, r *slog.Record, nonEmpty bool) ([]byte, bool) {
+// enclosing object.
+func appendScopes(dst []byte, scopes []scope, r *slog.Record) []byte {
 	for i, s := range scopes {
 		if s.group != "" {
-			before := len(dst)
-			var has bool
-			if dst, has = appendScopes(beginGroup(dst, s.group, nonEmpty), scopes[i+1:], r, false); !has {
-				return dst[:before], nonEmpty
-			}
-			return append(dst, '}'), true
+			return appendGroup(dst, s.group, func(dst []byte) []byte { return appendScopes(dst, scopes[i+1:], r) })
 		}
-		dst, nonEmpty = appendMembers(dst, s.attrs, nonEmpty)
+		dst = appendMembers(dst, s.attrs)
 	}
 	r.Attrs(func(a slog.Attr) bool {
-		dst, nonEmpty = appendMember(dst, a, nonEmpty)
+		dst = appendMember(dst, a)
 		return true
 	})
-	return dst, nonEmpty
+	return dst
 }
 
 // WithAttrs implements slog.Handler.
@@ -130,42 +123,43 @@ func (h *Handler) with(s scope) *Handler {
 }
 
 // appendMembers appends the attributes as members of an object, like appendScopes.
-func appendMembers(dst []byte, attrs []slog.Attr, nonEmpty bool) ([]byte, bool) {
+func appendMembers(dst []byte, attrs []slog.Attr) []byte {
 	for _, a := range attrs {
-		dst, nonEmpty = appendMember(dst, a, nonEmpty)
+		dst = appendMember(dst, a)
 	}
-	return dst, nonEmpty
+	return dst
 }
 
-func appendMember(dst []byte, a slog.Attr, nonEmpty bool) ([]byte, bool) {
+func appendMember(dst []byte, a slog.Attr) []byte {
 	a.Value = a.Value.Resolve()
-	if a.Key == "" && a.Equal(slog.Attr{}) {
-		return dst, nonEmpty
+	switch {
+	case a.Key == "" && a.Equal(slog.Attr{}):
+		return dst
+	case a.Value.Kind() != slog.KindGroup:
+		return appendValue(appendName(dst, a.Key), a.Value)
+	case a.Key == "":
+		return appendMembers(dst, a.Value.Group())
 	}
-	if a.Value.Kind() != slog.KindGroup {
-		return appendValue(appendName(dst, a.Key, nonEmpty), a.Value), true
-	}
-	if a.Key == "" {
-		return appendMembers(dst, a.Value.Group(), nonEmpty)
-	}
-	before := len(dst)
-	dst, has := appendMembers(beginGroup(dst, a.Key, nonEmpty), a.Value.Group(), false)
-	if !has {
-		return dst[:before], nonEmpty
-	}
-	return append(dst, '}'), true
+	return appendGroup(dst, a.Key, func(dst []byte) []byte { return appendMembers(dst, a.Value.Group()) })
 }
 
-// appendName appends the name of a member, and a comma if it is not the first.
-func appendName(dst []byte, name string, nonEmpty bool) []byte {
-	if nonEmpty {
+// appendName appends the name of a member, and a comma if it is not the first of its object: no value ends with a brace
+// that opens an object.
+func appendName(dst []byte, name string) []byte {
+	if dst[len(dst)-1] != '{' {
 		dst = append(dst, ',')
 	}
 	return append(appendText(dst, name), ':')
 }
 
-func beginGroup(dst []byte, name string, nonEmpty bool) []byte {
-	return append(appendName(dst, name, nonEmpty), '{')
+// appendGroup appends a group with what members appends; nothing if that is nothing.
+func appendGroup(dst []byte, name string, members func(dst []byte) []byte) []byte {
+	begun := append(appendName(dst, name), '{')
+	all := members(begun)
+	if len(all) == len(begun) {
+		return dst
+	}
+	return append(all, '}')
 }
 
 func appendValue(dst []byte, v slog.Value) []byte {
