@@ -3,6 +3,7 @@ package eventual
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"math"
 	"sync"
 	"time"
@@ -311,17 +312,13 @@ func (d *delivery) logFailure(what string, err error) {
 // report logs the end of the delivery and passes it to Options.Observe.
 func (d *delivery) report(o Outcome, err error) {
 	e := Event{Outcome: o, Kind: d.env.Kind, ID: d.env.ID, Attempt: d.attempt, Took: time.Since(d.received), Err: err}
-	log := d.w.opts.Logger.Debug
+	level := slog.LevelDebug
 	switch o {
 	case Retrying:
-		log = d.w.opts.Logger.Warn
+		level = slog.LevelWarn
 	case Poisoned, Parked:
-		log = d.w.opts.Logger.Error
+		level = slog.LevelError
 	}
-	attrs := []any{"outcome", o.String(), "kind", e.Kind, "id", e.ID, "attempt", e.Attempt, "took", e.Took}
-	if err != nil {
-		attrs = append(attrs, "error", err)
-	}
-	log("eventual: job", attrs...)
+	d.w.opts.Logger.LogAttrs(context.Background(), level, "eventual: job", e.LogValue().Group()...)
 	d.w.opts.Observe(e)
 }

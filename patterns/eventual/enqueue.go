@@ -1,6 +1,7 @@
 package eventual
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -71,11 +72,7 @@ type EnqueueOptions struct {
 // least once. A try for which no response arrived may add its message minutes later, even
 // after the first one was processed.
 func Enqueue[M any](ctx context.Context, queue *azqueue.QueueClient, kind string, msg M, opts *EnqueueOptions) error {
-	var o EnqueueOptions
-	if opts != nil {
-		o = *opts
-	}
-	if err := enqueue(ctx, queue, kind, msg, o); err != nil {
+	if err := enqueue(ctx, queue, kind, msg, *cmp.Or(opts, &EnqueueOptions{})); err != nil {
 		return azerr.Errorf("enqueue: %w", err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package eventual
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,10 +76,7 @@ func HandleSweep(w *Worker, interval time.Duration, s Sweeper, opts *patterns.Sw
 		w.register(func() error { return fmt.Errorf("sweep: store: %w", patterns.ErrNil) })
 		return
 	}
-	var o patterns.SweepOptions
-	if opts != nil {
-		o = *opts
-	}
+	o := *cmp.Or(opts, &patterns.SweepOptions{})
 	Every(w, "sweep", interval, func(ctx context.Context) error {
 		report, err := s.Sweep(ctx, &o)
 		if err != nil && report.Cursor == o.Cursor {

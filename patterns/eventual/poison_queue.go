@@ -1,6 +1,7 @@
 package eventual
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,11 +52,8 @@ func NewPoisonQueue(main, poison *azqueue.QueueClient, opts *PoisonQueueOptions)
 	if main.URL() == poison.URL() { // Take would receive replayed messages again, endlessly
 		return nil, azerr.Errorf("new poison queue: %w: the two queues are the same", azerr.ErrBadOption)
 	}
-	var o PoisonQueueOptions
-	if opts != nil {
-		o = *opts
-		o.SigningKeys = copyKeys(opts.SigningKeys)
-	}
+	o := *cmp.Or(opts, &PoisonQueueOptions{})
+	o.SigningKeys = copyKeys(o.SigningKeys)
 	if err := checkKeys("PoisonQueueOptions.SigningKeys", o.SigningKeys); err != nil {
 		return nil, fmt.Errorf("new poison queue: %w", err)
 	}

@@ -1,6 +1,7 @@
 package eventual
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,11 +54,8 @@ func NewWorker(queueClient *azqueue.QueueClient, opts *Options) (*Worker, error)
 	if queueClient == nil {
 		return nil, fmt.Errorf("new worker: queue: %w", patterns.ErrNil)
 	}
-	w := &Worker{handlers: map[string]handler{}}
-	if opts != nil {
-		w.opts = *opts
-		w.opts.SigningKeys = copyKeys(opts.SigningKeys)
-	}
+	w := &Worker{handlers: map[string]handler{}, opts: *cmp.Or(opts, &Options{})}
+	w.opts.SigningKeys = copyKeys(w.opts.SigningKeys)
 	of := func(client *azqueue.QueueClient) queue { return queue{client, w.opts.SigningKeys} }
 	w.queue, w.poison, w.lateChecks = of(queueClient), of(w.opts.Poison), of(w.opts.LateChecks)
 	if err := w.opts.complete(); err != nil {

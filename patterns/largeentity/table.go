@@ -1,6 +1,7 @@
 package largeentity
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -126,11 +127,7 @@ type Options[T any] struct {
 // A tagged field is a string, a byte slice, a [Stream], or any type that encoding/json
 // supports. A field with the zero value is not stored, and is read as the zero value.
 func New[T any](client *aztables.Client, blobs *container.Client, opts *Options[T]) (*Table[T], error) {
-	var o Options[T]
-	if opts != nil {
-		o = *opts
-	}
-	t, err := newTable(client, blobs, o)
+	t, err := newTable(client, blobs, *cmp.Or(opts, &Options[T]{}))
 	if err != nil {
 		return nil, fmt.Errorf("new table of large entities: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -27,13 +28,11 @@ const (
 
 // hourOf returns the start of the hour that contains t.
 func hourOf(t time.Time) time.Time {
-	t = t.UTC()
-	return time.Date(t.Year(), t.Month(), t.Day(), t.Hour(), 0, 0, 0, time.UTC)
+	return t.UTC().Truncate(hour)
 }
 
 func dayOf(t time.Time) time.Time {
-	t = t.UTC()
-	return time.Date(t.Year(), t.Month(), t.Day(), 0, 0, 0, 0, time.UTC)
+	return t.UTC().Truncate(day)
 }
 
 // dayPrefix returns the prefix of the names of a day's blobs.
@@ -186,14 +185,6 @@ func (l *listing) of(ctx context.Context, h time.Time) ([]listedBlob, error) {
 
 // forgetBefore removes the hours before h from memory.
 func (l *listing) forgetBefore(h time.Time) {
-	for of := range l.blobs {
-		if of.Before(h) {
-			delete(l.blobs, of)
-		}
-	}
-	for of := range l.listed {
-		if of.Before(h) {
-			delete(l.listed, of)
-		}
-	}
+	maps.DeleteFunc(l.blobs, func(of time.Time, _ []listedBlob) bool { return of.Before(h) })
+	maps.DeleteFunc(l.listed, func(of time.Time, _ bool) bool { return of.Before(h) })
 }

@@ -1,6 +1,7 @@
 package logdata
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"math"
@@ -96,10 +97,7 @@ func (o intOption) resolve() error {
 }
 
 func (o *WriterOptions) withDefaults() (WriterOptions, error) {
-	var r WriterOptions
-	if o != nil {
-		r = *o
-	}
+	r := *cmp.Or(o, &WriterOptions{})
 	for _, n := range []intOption{
 		{"FlushRecords", &r.FlushRecords, 10_000, 1, 1 << 30},
 		{"FlushBytes", &r.FlushBytes, 1 << 20, 1, MaxBlock},
@@ -129,10 +127,7 @@ func (o *WriterOptions) withDefaults() (WriterOptions, error) {
 }
 
 func (o *ReaderOptions) withDefaults() (ReaderOptions, error) {
-	var r ReaderOptions
-	if o != nil {
-		r = *o
-	}
+	r := *cmp.Or(o, &ReaderOptions{})
 	if err := (intOption{"Parallel", &r.Parallel, 8, 1, 1 << 10}).resolve(); err != nil {
 		return r, err
 	}

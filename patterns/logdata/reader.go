@@ -1,6 +1,7 @@
 package logdata
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -99,10 +100,7 @@ func (e *Entry) Cursor() string {
 func (r *Reader) Query(ctx context.Context, from, to time.Time, cursor string, opts *QueryOptions) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		fail := func(err error) { yield(Entry{}, fmt.Errorf("read log: %w", err)) }
-		var o QueryOptions
-		if opts != nil {
-			o = *opts
-		}
+		o := *cmp.Or(opts, &QueryOptions{})
 		from, to, err := checkRange(from, to)
 		if err != nil {
 			fail(err)

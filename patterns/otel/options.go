@@ -1,6 +1,7 @@
 package otel
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -30,27 +31,15 @@ type Telemetry struct {
 
 // New returns a Telemetry. The error is that of the MeterProvider.
 func New(opts *Options) (*Telemetry, error) {
-	m, tracer := opts.meter(), opts.tracer()
+	o := cmp.Or(opts, &Options{})
+	m := cmp.Or(o.MeterProvider, otel.GetMeterProvider()).Meter(scope)
+	tracer := cmp.Or(o.TracerProvider, otel.GetTracerProvider()).Tracer(scope)
 	recorder, err1 := newRecorder(m, tracer)
 	bridge, err2 := newBridge(m, tracer)
 	if err := errors.Join(err1, err2); err != nil {
 		return nil, fmt.Errorf("new telemetry: %w", err)
 	}
 	return &Telemetry{m, recorder, bridge}, nil
-}
-
-func (o *Options) tracer() trace.Tracer {
-	if o != nil && o.TracerProvider != nil {
-		return o.TracerProvider.Tracer(scope)
-	}
-	return otel.Tracer(scope)
-}
-
-func (o *Options) meter() metric.Meter {
-	if o != nil && o.MeterProvider != nil {
-		return o.MeterProvider.Meter(scope)
-	}
-	return otel.Meter(scope)
 }
 
 // The boundaries of the conventions for durations, in seconds.
