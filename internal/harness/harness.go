@@ -29,22 +29,28 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// Run runs body as the subtests storagetest/plain, storagetest/accelerated, azurite/plain and azurite/accelerated. The
-// azurite subtests are skipped, with the reason, if Azurite is not available; see azurite.Variable.
+// Run runs body as the subtests storagetest/plain, storagetest/accelerated, azurite/plain and azurite/accelerated, with -short
+// as two of them. The azurite subtests are skipped, with the reason, if Azurite is not available; see azurite.Variable.
 func Run(t *testing.T, body func(t *testing.T, b *Backend)) {
 	t.Helper()
-	RunInProcess(t, body)
+	inProcess, modes := modesOf(t)
+	runInProcess(t, inProcess, body)
 	t.Run("azurite", func(t *testing.T) {
 		a := azurite.Shared(t)
-		inModes(t, body, func(*testing.T) *Backend { return onAzurite(a) })
+		inModes(t, modes, body, func(*testing.T) *Backend { return onAzurite(a) })
 	})
 }
 
 // RunInProcess runs body on storagetest only, in both modes: for behavior that Azurite lacks, and for virtual time.
 func RunInProcess(t *testing.T, body func(t *testing.T, b *Backend)) {
 	t.Helper()
+	runInProcess(t, modesInProcess(t), body)
+}
+
+func runInProcess(t *testing.T, modes []string, body func(t *testing.T, b *Backend)) {
+	t.Helper()
 	t.Run("storagetest", func(t *testing.T) {
-		inModes(t, body, func(t *testing.T) *Backend { return onAccount(storagetest.New(t)) })
+		inModes(t, modes, body, func(t *testing.T) *Backend { return onAccount(storagetest.New(t)) })
 	})
 }
 
@@ -53,7 +59,7 @@ func RunInProcess(t *testing.T, body func(t *testing.T, b *Backend)) {
 func InSkewedTime(t *testing.T, skew time.Duration, body func(t *testing.T, b *Backend)) {
 	t.Helper()
 	t.Run(fmt.Sprintf("storagetest ahead by %v", skew), func(t *testing.T) {
-		inModes(t, func(t *testing.T, b *Backend) {
+		inModes(t, modesInProcess(t), func(t *testing.T, b *Backend) {
 			synctest.Test(t, func(t *testing.T) { body(t, b) })
 		}, func(*testing.T) *Backend {
 			return onAccount(storagetest.Start(&storagetest.Options{ClockSkew: skew}))
@@ -61,9 +67,9 @@ func InSkewedTime(t *testing.T, skew time.Duration, body func(t *testing.T, b *B
 	})
 }
 
-func inModes(t *testing.T, body func(*testing.T, *Backend), open func(*testing.T) *Backend) {
+func inModes(t *testing.T, modes []string, body func(*testing.T, *Backend), open func(*testing.T) *Backend) {
 	t.Helper()
-	for _, mode := range []string{"plain", "accelerated"} {
+	for _, mode := range modes {
 		t.Run(mode, func(t *testing.T) {
 			b := open(t)
 			b.Name, b.t = t.Name(), t
