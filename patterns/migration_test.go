@@ -176,9 +176,9 @@ func TestHandWrittenAndMigratedProgramsUpdateTheSameRows(t *testing.T) {
 		assert.EqualMaps(assert.Now(t), want["struct"], want["new"], "the programs insert rows of other types", "and")
 
 		random := rand.New(rand.NewPCG(12, uint64(len(b.Name))))
-		rounds := 5_000 // in each mode
+		rounds := harness.Sized(5_000, 1_000) // in each mode
 		if !b.InProcess() {
-			rounds = 150
+			rounds = harness.Sized(150, 60)
 		}
 		var sold [3]int32
 		for n := range rounds {

@@ -22,7 +22,11 @@ const kills = 200
 func TestAKilledCommandLosesAndDuplicatesNothing(t *testing.T) {
 	commands := []func(*testing.T, *killer){killExport, killImport("replace"), killImport("insert"), killImport("merge"), killCopy("replace"), killCopy("insert"), killVerify, killRepair}
 	killed := 0
-	for seed := uint64(0); killed < kills; seed++ {
+	most := kills
+	if testing.Short() {
+		most /= 4
+	}
+	for seed := uint64(0); killed < most; seed++ {
 		command := commands[seed%uint64(len(commands))]
 		ok := t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

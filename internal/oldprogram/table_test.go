@@ -32,6 +32,7 @@ var failed = []uint64{181715493846525, 14104014851751, 142957262297604, 57439235
 func cases(t *testing.T, b *harness.Backend, number, onAzurite int, run func(seed uint64) error) {
 	t.Helper()
 	first, old := rand.Uint64()>>16, failed
+	number, onAzurite = harness.Sized(number, number/4), harness.Sized(onAzurite, onAzurite/4)
 	if n, err := strconv.Atoi(os.Getenv(casesVariable)); err == nil {
 		number, onAzurite = n, max(1, n/100)
 	}

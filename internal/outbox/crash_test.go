@@ -188,7 +188,7 @@ func TestACrashAtAnyRequestIsRepaired(t *testing.T) {
 // crashWriters kills a writer at each of its requests, in every scenario. How many requests a
 // refused operation sends depends on the order of the concurrent ones.
 func crashWriters(t *testing.T, follow patterns.Follow) {
-	points := 0
+	points, sample := 0, harness.Sample(t, 3)
 	for name, sc := range scenarios() {
 		var steps int
 		err := inVirtualTime(t, func(ctx context.Context) error {
@@ -215,6 +215,9 @@ func crashWriters(t *testing.T, follow patterns.Follow) {
 			continue
 		}
 		for at, more := 1, true; at <= steps || more; at++ {
+			if !sample(at) {
+				continue
+			}
 			more = false
 			for _, after := range []bool{false, true} {
 				if err := inVirtualTime(t, func(ctx context.Context) error {
@@ -266,8 +269,11 @@ func TestACrashOfAWorkerAtAnyRequestIsRepaired(t *testing.T) {
 
 // crashWorkers kills a worker at each of its requests.
 func crashWorkers(t *testing.T, sc scenario) {
-	points := 0
+	points, sample := 0, harness.Sample(t, 3)
 	for at := 1; ; at++ {
+		if !sample(at) {
+			continue
+		}
 		var killed bool
 		for _, after := range []bool{false, true} {
 			points++

@@ -8,15 +8,20 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // A process is killed at each request, and the queue is lost.
 func TestSweepRepairsAfterTheQueueIsLost(t *testing.T) {
 	t.Parallel()
+	sample := harness.Sample(t, 3)
 	for name, sc := range scenarios() {
 		killed := true
 		for at := 1; killed; at++ {
+			if !sample(at) {
+				continue
+			}
 			err := inVirtualTime(t, func(ctx context.Context) error {
 				c, pr, err := prepared(ctx, sc, patterns.Immediately, at, true)
 				if err != nil {

@@ -19,9 +19,6 @@ var program = regexp.MustCompile("(?s)```go\n(package main\n.*?)```")
 
 // A user has neither a clone nor replace directives.
 func TestAReleaseIsUsableFromAnotherModule(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds programs")
-	}
 	dir := t.TempDir()
 	tree, proxy := filepath.Join(dir, "tree"), filepath.Join(dir, "proxy")
 	copyFiles(t, tree)

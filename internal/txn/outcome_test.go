@@ -171,6 +171,7 @@ func (w writer) rules(script string) []storagetest.Rule {
 func TestNoReportedOutcomeContradictsTheService(t *testing.T) {
 	t.Parallel()
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		number, sample := 0, harness.Sample(t, 2)
 		for _, stamped := range []bool{false, true} {
 			for _, old := range []bool{false, true} {
 				for _, w := range writers {
@@ -179,6 +180,9 @@ func TestNoReportedOutcomeContradictsTheService(t *testing.T) {
 					}
 					for _, c := range competitors {
 						for _, script := range scripts {
+							if number++; !sample(number) {
+								continue
+							}
 							checkCase(t, b, w, c, script, stamped, old)
 						}
 					}

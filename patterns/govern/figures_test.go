@@ -14,6 +14,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/assert"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/govern"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -148,10 +149,10 @@ const partitionTarget, accountTarget = 2_000, 20_000
 func TestAPartitionIsUsedUpToItsTargetWithFewRefusals(t *testing.T) {
 	for _, accelerated := range []bool{false, true} {
 		inWorld(t, accelerated, func(ctx context.Context, w *world, wg *sync.WaitGroup) {
-			const seconds = 20
+			seconds := harness.Sized(20, 10)
 			l := w.run(ctx, wg, 64, only("hot"))
-			done := during(seconds*time.Second, l.done.Load)
-			figure(t, "partition: share of the target", done/(seconds*partitionTarget), 0.95, 1.01)
+			done := during(time.Duration(seconds)*time.Second, l.done.Load)
+			figure(t, "partition: share of the target", done/float64(seconds*partitionTarget), 0.95, 1.01)
 			figure(t, "partition: share refused", float64(w.distant.busy.Load())/float64(w.distant.tries.Load()), 0, 0.01)
 			figure(t, "partition: failed requests", float64(l.failed.Load()), 0, 0)
 		})
@@ -160,10 +161,10 @@ func TestAPartitionIsUsedUpToItsTargetWithFewRefusals(t *testing.T) {
 
 func TestAnAccountIsUsedUpToItsTargetWithFewRefusals(t *testing.T) {
 	inWorld(t, false, func(ctx context.Context, w *world, wg *sync.WaitGroup) {
-		const seconds = 8
+		seconds := harness.Sized(8, 4)
 		l := w.run(ctx, wg, 400, func(n int) string { return fmt.Sprint(n % 100) })
-		done := during(seconds*time.Second, l.done.Load)
-		figure(t, "account: share of the target", done/(seconds*accountTarget), 0.95, 1.01)
+		done := during(time.Duration(seconds)*time.Second, l.done.Load)
+		figure(t, "account: share of the target", done/float64(seconds*accountTarget), 0.95, 1.01)
 		figure(t, "account: share refused", float64(w.distant.busy.Load())/float64(w.distant.tries.Load()), 0, 0.01)
 		figure(t, "account: failed requests", float64(l.failed.Load()), 0, 0)
 	})
@@ -196,7 +197,11 @@ func TestBackgroundWorkYieldsWithinASecond(t *testing.T) {
 
 // The ten seconds contain the next refusals, which interrupt some workers.
 func TestALimitFollowsATargetThatDoublesWithinFiveSeconds(t *testing.T) {
-	for _, at := range []time.Duration{10_000, 10_600, 11_200, 11_800} { // any point of the cycle
+	sample := harness.Sample(t, 4)
+	for i, at := range []time.Duration{10_000, 10_600, 11_200, 11_800} { // any point of the cycle
+		if !sample(i) {
+			continue
+		}
 		inWorld(t, false, func(ctx context.Context, w *world, wg *sync.WaitGroup) {
 			l := w.run(ctx, wg, 64, only("hot"))
 			time.Sleep(at * time.Millisecond)

@@ -279,7 +279,7 @@ func TestDuplicatesAreInAnIndexThatFits(t *testing.T) {
 func TestNoDuplicateIsAddedWhileWritersRun(t *testing.T) {
 	for name, inter := range map[string]bool{"intra": false, "inter": true} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(8) {
+			for seed := range uint64(harness.Sized(8, 2)) {
 				harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 					d := newDuplicates(t, b, inter)
 					if seed%2 == 0 {

@@ -81,8 +81,8 @@ func TestASharedRunIsLikeOneOnOneMachineWhateverHappensToItsWorkers(t *testing.T
 			if mode == "backfill" {
 				n = 80
 			}
-			// At least 4 runs, and as many more as it takes until enough workers have died.
-			for seed := uint64(0); seed < 4 || mode != "backfill" && (crashes < 40 || passes < 2); seed++ {
+			// At least 4 runs, with -short 2, and as many more as it takes until enough workers have died.
+			for seed := uint64(0); seed < uint64(harness.Sized(4, 2)) || mode != "backfill" && (crashes < harness.Sized(40, 10) || passes < 2); seed++ {
 				if seed == 40 {
 					t.Fatalf("%d crashes, %d passes: too few", crashes, passes)
 				}

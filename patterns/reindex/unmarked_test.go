@@ -119,7 +119,7 @@ func (s *shop) mixed(t testing.TB, rnd *rand.Rand, n int) (want []string) {
 
 func TestVerifyFindsTheSameAmongCopiesWithAndWithoutMarksHoweverManyThereAre(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
-		for range 25 {
+		for range harness.Sized(25, 5) {
 			seed := rand.Uint64()
 			rnd := rand.New(rand.NewPCG(seed, 0))
 			n := 40 + rnd.IntN(300)

@@ -134,7 +134,7 @@ func TestAProgramWrittenByHandAndAStoreChangeTheSameEmployees(t *testing.T) {
 		"other partition, marked": {true, adopting(t, patterns.AdoptOverwrite, true)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			for seed := range uint64(25) {
+			for seed := range uint64(harness.Sized(25, 6)) {
 				random := rand.New(rand.NewPCG(seed, 12))
 				client := storagetest.New(t).TablesWith(harness.Accelerated()).NewClient("Employees")
 				assert.MayFail(client.CreateTable(t.Context(), nil))

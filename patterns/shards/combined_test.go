@@ -103,7 +103,11 @@ func docKey(i int) keys.Key { return keys.Key{Partition: fmt.Sprintf("p%02d", i)
 // Everything at the same time: three accounts with all that can be attached to their clients are
 // throttled, one is added, and two of them lose their primary region, one after the other.
 func TestNothingIsLostAndNoReadFailsWithEverythingCombined(t *testing.T) {
-	for _, mode := range []string{"plain", "accelerated"} {
+	sample := harness.Sample(t, 2)
+	for i, mode := range []string{"plain", "accelerated"} {
+		if !sample(i) {
+			continue
+		}
 		t.Run(mode, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { combined(t, mode == "accelerated") })
 		})

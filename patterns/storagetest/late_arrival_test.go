@@ -105,7 +105,7 @@ func TestTheSeedDeterminesTheDelayOfALateRequest(t *testing.T) {
 			post(t, tr, "late")
 			start := time.Now()
 			for !slices.Contains(s.sent, "late") {
-				time.Sleep(time.Millisecond)
+				time.Sleep(20 * time.Millisecond)
 				post(t, tr, "next")
 			}
 			if d = time.Since(start); d < time.Second || d > time.Minute || !tr.Random() {
