@@ -30,10 +30,8 @@ func (c *Codec) DecodeEntity(body []byte, dst any, m *Meta, unknown *Unknown) er
 	if _, err := d.entity(dst, m, unknown); err != nil {
 		return err
 	}
-	if !d.atEnd() {
-		return d.err
-	}
-	return nil
+	d.atEnd()
+	return d.failed()
 }
 
 // DecodeAppended is DecodeEntity for a row that shows all types, although it may lack metadata, as
@@ -304,11 +302,8 @@ func (d *decoder) matchExpected(at *int) *member {
 
 // lookUpMember reads a member whose name has to be looked up.
 func (d *decoder) lookUpMember(at *int) bool {
-	if d.peek() != '"' {
-		return d.unexpected()
-	}
 	var name token
-	if !d.text(&name) || !d.expect(':') {
+	if !d.name(&name) {
 		return false
 	}
 	text := d.unescaped(&name)

@@ -47,7 +47,7 @@ func (g *StoredRows) AddPage(body []byte) error {
 			err := s.row(g)
 			if err == nil && azerr.CheckVersion(g.Rows[len(g.Rows)-1].ETag) != nil {
 				s.fail(at, "a row without a valid ETag")
-				return s.err
+				err = s.err
 			}
 			return err
 		})
@@ -60,10 +60,8 @@ func (g *StoredRows) AddEntity(etag string, body []byte) error {
 		if err := s.row(g); err != nil {
 			return err
 		}
-		if !s.atEnd() {
-			return s.err
-		}
-		return nil
+		s.atEnd()
+		return s.failed()
 	})
 	if err == nil && etag != "" {
 		g.Rows[len(g.Rows)-1].ETag = etag
@@ -133,29 +131,16 @@ func (s *scanner) row(g *StoredRows) error {
 
 // members reads an object and calls f with each of its members.
 func (s *scanner) members(f func(name, value *token)) error {
-	if !s.expect('{') {
-		return s.err
-	}
 	var name, value token // once, because f could keep them
-	for s.peek() != '}' {
+	s.list('{', '}', func() bool {
 		name, value = token{}, token{}
-		if s.peek() != '"' {
-			s.unexpected()
-			return s.err
-		}
-		if !s.text(&name) || !s.expect(':') || !s.value(&value, 1) {
-			return s.err
+		if !s.name(&name) || !s.value(&value, 1) {
+			return false
 		}
 		f(&name, &value)
-		if s.peek() != ',' {
-			break
-		}
-		s.pos++
-	}
-	if !s.expect('}') {
-		return s.err
-	}
-	return nil
+		return true
+	})
+	return s.failed()
 }
 
 // addText keeps a text that is not a property of the entity: a key, a control member, or

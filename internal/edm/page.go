@@ -160,88 +160,45 @@ func (d *decoder) rawText(t *token) []byte {
 	return d.unescaped(t)
 }
 
-// page reads the object of a page, to the end of the text. It calls row for each row, at
-// its opening brace; row must read the whole row.
-func (s *scanner) page(row func() error) error {
-	if !s.expect('{') {
-		return s.err
-	}
-	if s.peek() == '}' {
-		s.fail(s.pos, "a page without rows or value")
-		return s.err
-	}
-	found := false
-	for {
-		var name, value token
-		if s.peek() != '"' {
-			s.unexpected()
-			return s.err
-		}
-		at := s.pos
-		if !s.text(&name) || !s.expect(':') {
-			return s.err
-		}
-		if s.isText(&name, "value") {
-			if found {
-				s.fail(at, "two members value")
-				return s.err
-			}
-			found = true
-			if err := s.rows(row); err != nil {
-				return err
-			}
-		} else if !s.value(&value, 1) {
-			return s.err
-		}
-		if s.peek() != ',' {
-			break
-		}
-		s.pos++
-	}
-	if s.expect('}') && s.atEnd() && !found {
-		s.fail(s.pos, "a page without value")
-	}
-	if s.err != nil {
-		return s.err
-	}
-	return nil
-}
-
 // maxRows is the maximum number of rows in a page, whatever $top is. Many rows of a few bytes
 // each would take much more memory than the page.
 // https://learn.microsoft.com/rest/api/storageservices/query-timeout-and-pagination
 const maxRows = 1000
 
-// rows reads the array of the rows of a page.
-func (s *scanner) rows(row func() error) error {
-	if !s.expect('[') {
-		return s.err
-	}
-	if s.peek() == ']' {
-		s.pos++
-		return nil
-	}
-	for n := 0; ; n++ {
+// page reads the object of a page, to the end of the text. It calls row for each row, at
+// its opening brace; row must read the whole row.
+func (s *scanner) page(row func() error) (err error) {
+	found, n := false, 0
+	oneRow := func() bool {
 		if s.peek() != '{' {
-			s.unexpected()
-			return s.err
+			return s.unexpected()
 		}
-		if n == maxRows {
-			s.fail(s.pos, "more rows than a page can have")
-			return s.err
+		if n++; n > maxRows {
+			return s.fail(s.pos, "more rows than a page can have")
 		}
-		if err := row(); err != nil {
-			return err
-		}
-		if s.peek() != ',' {
-			break
-		}
-		s.pos++
+		err = row()
+		return err == nil
 	}
-	if !s.expect(']') {
-		return s.err
+	ok := s.list('{', '}', func() bool {
+		var name, value token
+		switch {
+		case !s.name(&name):
+			return false
+		case !s.isText(&name, "value"):
+			return s.value(&value, 1)
+		case found:
+			return s.fail(int(name.start)-1, "two members value")
+		}
+		found = true
+		return s.list('[', ']', oneRow)
+	})
+	if err != nil {
+		return err
 	}
-	return nil
+	if ok && s.atEnd() && !found {
+		s.fail(s.pos, "a page without value")
+	}
+	return s.failed()
 }
 
 // isText reports whether the string token t is the given text.

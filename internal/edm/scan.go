@@ -91,8 +91,16 @@ func (s *scanner) atEnd() bool {
 	return true
 }
 
+// failed returns the error, nil for none.
+func (s *scanner) failed() error {
+	if s.err != nil {
+		return s.err
+	}
+	return nil
+}
+
 // value reads one value of any kind.
-func (s *scanner) value(t *token, depth int) bool {
+func (s *scanner) value(t *token, depth int) (ok bool) {
 	s.skipSpace()
 	if s.pos >= len(s.data) {
 		return s.unexpected()
@@ -104,36 +112,19 @@ func (s *scanner) value(t *token, depth int) bool {
 		return s.text(t)
 	case c == '-' || '0' <= c && c <= '9':
 		return s.number(t)
-	case c == '{':
-		t.kind = tokNested
-		if !s.object(depth) {
-			return false
-		}
-	case c == '[':
-		t.kind = tokNested
-		if !s.array(depth) {
-			return false
-		}
+	case c == '{' || c == '[':
+		t.kind, ok = tokNested, s.nested(c, depth)
 	case c == 't':
-		t.kind = tokTrue
-		if !s.literal("true") {
-			return false
-		}
+		t.kind, ok = tokTrue, s.literal("true")
 	case c == 'f':
-		t.kind = tokFalse
-		if !s.literal("false") {
-			return false
-		}
+		t.kind, ok = tokFalse, s.literal("false")
 	case c == 'n':
-		t.kind = tokNull
-		if !s.literal("null") {
-			return false
-		}
+		t.kind, ok = tokNull, s.literal("null")
 	default:
 		return s.unexpected()
 	}
 	t.end = uint32(s.pos)
-	return true
+	return ok
 }
 
 func (s *scanner) literal(word string) bool {
@@ -146,57 +137,45 @@ func (s *scanner) literal(word string) bool {
 	return true
 }
 
-func (s *scanner) object(depth int) bool {
+// nested reads the object or the array that begins with the character open.
+func (s *scanner) nested(open byte, depth int) bool {
 	if depth >= maxDepth {
 		return s.fail(s.pos, "nested too deep")
 	}
-	s.pos++
-	if s.peek() == '}' {
-		s.pos++
-		return true
+	var t token
+	if open == '[' {
+		return s.list('[', ']', func() bool { return s.value(&t, depth+1) })
 	}
-	for {
-		var t token
-		if s.peek() != '"' {
-			return s.unexpected()
-		}
-		if !s.text(&t) || !s.expect(':') || !s.value(&t, depth+1) {
-			return false
-		}
-		switch s.peek() {
-		case ',':
-			s.pos++
-		case '}':
-			s.pos++
-			return true
-		default:
-			return s.unexpected()
-		}
-	}
+	return s.list('{', '}', func() bool { return s.name(&t) && s.value(&t, depth+1) })
 }
 
-func (s *scanner) array(depth int) bool {
-	if depth >= maxDepth {
-		return s.fail(s.pos, "nested too deep")
+// list reads an object or an array. It calls element for each member or element, which that reads.
+func (s *scanner) list(open, end byte, element func() bool) bool {
+	if !s.expect(open) {
+		return false
 	}
-	s.pos++
-	if s.peek() == ']' {
+	if s.peek() == end {
 		s.pos++
 		return true
 	}
-	for {
-		var t token
-		if !s.value(&t, depth+1) {
-			return false
-		}
+	for element() {
 		switch s.peek() {
 		case ',':
 			s.pos++
-		case ']':
+		case end:
 			s.pos++
 			return true
 		default:
 			return s.unexpected()
 		}
 	}
+	return false
+}
+
+// name reads the name of a member and the colon.
+func (s *scanner) name(t *token) bool {
+	if s.peek() != '"' {
+		return s.unexpected()
+	}
+	return s.text(t) && s.expect(':')
 }

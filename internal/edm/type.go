@@ -163,23 +163,14 @@ func (d *decoder) untyped() bool {
 // text after it is malformed.
 func hasMetadata(body []byte) bool {
 	s := scanner{data: body}
-	if s.peek() != '{' {
-		return true
-	}
-	for {
-		s.pos++
+	found := false
+	s.list('{', '}', func() bool {
 		var name, value token
-		if s.peek() != '"' || !s.text(&name) || !s.expect(':') {
-			return s.err != nil
-		}
-		if string(body[name.start:name.end]) == "odata.metadata" {
-			return true
-		}
-		if !s.value(&value, 1) {
-			return true
-		}
-		if s.peek() != ',' {
+		if !s.name(&name) {
 			return false
 		}
-	}
+		found = string(body[name.start:name.end]) == "odata.metadata"
+		return !found && s.value(&value, 1)
+	})
+	return found || s.err != nil
 }
