@@ -212,6 +212,9 @@ func (c *Codec) Has(entity any, name string) bool {
 	return ok && !isSystem(name)
 }
 
+// HasField reports whether the type has a field for the property.
+func (c *Codec) HasField(name string) bool { return c.plan.fieldOf(name) != nil }
+
 // Open reports whether the type can store every property of a row, because it is a map or
 // has a map for unknown properties. Then a read must not be restricted to Fields.
 func (c *Codec) Open() bool { return c.plan.open() }
@@ -231,69 +234,47 @@ func (c *Codec) Bare() (bare, timestamp bool) {
 
 // HasKeys reports whether the type has the fields PartitionKey and RowKey. It returns false
 // for maps.
-func (c *Codec) HasKeys() bool {
-	var found [2]bool
-	for i := range c.plan.system {
-		if s := &c.plan.system[i]; s.slot <= slotRowKey && !s.annotation {
-			found[s.slot] = true
-		}
-	}
-	return found[slotPartitionKey] && found[slotRowKey]
-}
+func (c *Codec) HasKeys() bool { return !slices.Contains(c.plan.keys[:], nil) }
 
 // Keys returns the values of the fields PartitionKey and RowKey of *entity. ok is false if
 // the type, or the map, does not have both, or if they are in an embedded struct whose
 // pointer is nil.
 func (c *Codec) Keys(entity any) (pk, rk string, ok bool) {
 	v := reflect.ValueOf(entity).Elem()
-	p := c.plan
-	if p.isMap {
+	if c.plan.isMap {
 		m := mapOf(v)
 		pk, hasPK := m[partitionKeyName].(string)
 		rk, hasRK := m[rowKeyName].(string)
 		return pk, rk, hasPK && hasRK
 	}
-	var found [2]bool
-	for i := range p.system {
-		s := &p.system[i]
-		if s.slot > slotRowKey {
+	var texts [2]string
+	found := 0
+	for slot, f := range c.plan.keys {
+		if f == nil {
 			continue
 		}
-		f, ok := s.field.get(v)
-		if !ok {
-			continue
-		}
-		found[s.slot] = true
-		if s.slot == slotPartitionKey {
-			pk = f.String()
-		} else {
-			rk = f.String()
+		if fv, ok := f.get(v); ok {
+			texts[slot] = fv.String()
+			found++
 		}
 	}
-	return pk, rk, found[0] && found[1]
+	return texts[slotPartitionKey], texts[slotRowKey], found == len(texts)
 }
 
 // SetKeys sets the fields PartitionKey and RowKey of *entity, if the type has them. In a
 // map it only changes existing entries.
 func (c *Codec) SetKeys(entity any, pk, rk string) {
 	v := reflect.ValueOf(entity).Elem()
+	var m map[string]any
 	if c.plan.isMap {
-		m := mapOf(v)
-		for name, text := range map[string]string{partitionKeyName: pk, rowKeyName: rk} {
-			if _, ok := m[name]; ok {
-				m[name] = text
-			}
-		}
-		return
+		m = mapOf(v)
 	}
-	for i := range c.plan.system {
-		s := &c.plan.system[i]
-		switch {
-		case s.annotation:
-		case s.slot == slotPartitionKey:
-			s.field.settable(v).SetString(pk)
-		case s.slot == slotRowKey:
-			s.field.settable(v).SetString(rk)
+	for slot, text := range [...]string{pk, rk} {
+		name := systemNames[slot]
+		if f := c.plan.keys[slot]; f != nil {
+			f.settable(v).SetString(text)
+		} else if _, ok := m[name]; ok {
+			m[name] = text
 		}
 	}
 }

@@ -241,40 +241,18 @@ func (w *encoder) annotated(f *field, v reflect.Value, typeField *field, entity 
 }
 
 // annotatedText writes a text as a value of the type that annotation names.
-func (w *encoder) annotatedText(f *field, value, annotation string) error {
+func (w *encoder) annotatedText(f *field, text, annotation string) error {
 	edm := typeNamed([]byte(annotation))
-	text := []byte(value)
-	typed := field{tagOptions: tagOptions{name: f.name}, nameSize: f.nameSize, edm: edm}
-	typed.prefix, _ = prefixes(f.name, edm)
 	bad := &types.PropertyError{Property: f.name, Want: edm.String(), Got: "other text"}
 	switch edm {
-	case Int64:
-		if i, ok := parseInt(text); ok {
-			write(w, typed.prefix)
-			w.integer(&typed, i)
-			return nil
-		}
-	case DateTime:
-		if t, ok := parseDateTime(text); ok {
-			return w.dateTime(&typed, t)
-		}
-	case Guid:
-		var g [16]byte
-		if parseGUID(&g, text) {
-			write(w, typed.prefix)
-			w.guid(&typed, &g)
-			return nil
-		}
-	case Binary:
-		if b, ok := decodeBase64(nil, text); ok {
-			return w.binary(&typed, b)
+	case Int64, DateTime, Guid, Binary:
+		if v := parsed(edm, []byte(text), false); v != nil {
+			return w.mapValue(f.name, v)
 		}
 	case Double:
-		if value == "NaN" || value == "Infinity" || value == "-Infinity" {
-			_, typed.prefix = prefixes(f.name, edm)
-			w.dst = append(append(w.dst, typed.prefix...), `"`+value+`"`...)
-			w.sizer.add(&typed, 8)
-			return nil
+		if text == "NaN" || text == "Infinity" || text == "-Infinity" {
+			x, _ := new(token).double([]byte(text))
+			return w.mapValue(f.name, x)
 		}
 	default:
 		bad.Want, bad.Got = "the name of a type that is text in JSON", edm.String()

@@ -1,6 +1,7 @@
 package edm
 
 import (
+	"bytes"
 	"encoding"
 	"encoding/base64"
 	"encoding/json"
@@ -162,7 +163,7 @@ func (w *encoder) double(f *field, v float64) error {
 	}
 	write(w, prefix)
 	write(w, text)
-	if whole && !hasPoint(text) {
+	if whole && !bytes.ContainsAny(text, ".e") {
 		write(w, ".0")
 	}
 	return nil
@@ -175,15 +176,6 @@ func appendFloat(dst []byte, v float64, bits int) []byte {
 		format = 'e'
 	}
 	return strconv.AppendFloat(dst, v, format, -1, bits)
-}
-
-func hasPoint(number []byte) bool {
-	for _, c := range number {
-		if c == '.' || c == 'e' {
-			return true
-		}
-	}
-	return false
 }
 
 // dateTime writes a time. An Edm.DateTime cannot represent the zero time, which is omitted.

@@ -79,94 +79,95 @@ var (
 	jsonUnmarshalerType = reflect.TypeFor[json.Unmarshaler]()
 )
 
-// classify returns the shape and the property type of the Go type t, which is not a
-// pointer. If t cannot be stored, reason is why.
-func classify(t reflect.Type) (s shape, edm Type, bits int, reason string) {
-	switch t {
-	case timeType:
-		return shapeTime, DateTime, 0, ""
-	case edmTimeType:
-		return shapeEDMTime, DateTime, 0, ""
-	case edmGUIDType:
-		return shapeEDMGUID, Guid, 0, ""
-	case edmInt64Type:
-		return shapeInt, Int64, 64, ""
-	case edmBinaryType:
-		return shapeBytes, Binary, 0, ""
-	case rawJSONType:
-		return shapeJSON, String, 0, ""
-	case numberType:
-		return shapeLiteral, Double, 0, ""
+// A kind is how a Go type is read and written, and its property type.
+type kind struct {
+	shape shape
+	edm   Type
+}
+
+var typeKinds = map[reflect.Type]kind{
+	timeType:      {shapeTime, DateTime},
+	edmTimeType:   {shapeEDMTime, DateTime},
+	edmGUIDType:   {shapeEDMGUID, Guid},
+	edmInt64Type:  {shapeInt, Int64},
+	edmBinaryType: {shapeBytes, Binary},
+	rawJSONType:   {shapeJSON, String},
+	numberType:    {shapeLiteral, Double},
+}
+
+var basicKinds = map[reflect.Kind]kind{
+	reflect.String: {shapeString, String}, reflect.Bool: {shapeBool, Boolean},
+	reflect.Int8: {shapeInt, Int32}, reflect.Int16: {shapeInt, Int32}, reflect.Int32: {shapeInt, Int32},
+	reflect.Int: {shapeInt, Int64}, reflect.Int64: {shapeInt, Int64},
+	reflect.Uint8: {shapeUint, Int32}, reflect.Uint16: {shapeUint, Int32},
+	reflect.Uint32: {shapeUint, Int64}, reflect.Uint: {shapeUint, Int64}, reflect.Uint64: {shapeUint, Int64}, reflect.Uintptr: {shapeUint, Int64},
+	reflect.Float32: {shapeFloat, Double}, reflect.Float64: {shapeFloat, Double},
+}
+
+// classify returns the kind of the Go type t, which is not a pointer. If t cannot be stored, reason is why.
+func classify(t reflect.Type) (k kind, reason string) {
+	if k, ok := typeKinds[t]; ok {
+		return k, ""
 	}
 	if t.Kind() == reflect.Array && t.Len() == 16 && t.Elem().Kind() == reflect.Uint8 {
-		return shapeGUID, Guid, 0, ""
+		return kind{shapeGUID, Guid}, ""
 	}
 	p := reflect.PointerTo(t)
-	writes, reads := p.Implements(textMarshalerType), p.Implements(textUnmarshalerType)
+	writesText, readsText := p.Implements(textMarshalerType), p.Implements(textUnmarshalerType)
+	writesJSON, readsJSON := p.Implements(jsonMarshalerType), p.Implements(jsonUnmarshalerType)
 	switch {
-	case writes && reads:
-		if p.Implements(jsonMarshalerType) && p.Implements(jsonUnmarshalerType) {
-			if edm = scalarType(t); edm == Double || edm == Boolean {
-				return shapeLiteral, edm, 0, ""
-			}
+	case writesText != readsText:
+		return k, "needs both MarshalText and UnmarshalText"
+	case writesText && writesJSON && readsJSON:
+		if edm := scalarType(t); edm == Double || edm == Boolean {
+			return kind{shapeLiteral, edm}, ""
 		}
-		return shapeText, String, 0, ""
-	case writes || reads:
-		return 0, 0, 0, "needs both MarshalText and UnmarshalText"
+		return kind{shapeText, String}, ""
+	case writesText:
+		return kind{shapeText, String}, ""
+	case writesJSON != readsJSON:
+		return k, "needs both MarshalJSON and UnmarshalJSON"
+	case writesJSON:
+		edm := scalarType(t)
+		if edm == 0 {
+			return k, "its MarshalJSON returns nested JSON" + nestedJSON
+		}
+		return kind{shapeScalar, edm}, ""
 	}
-	switch writes, reads = p.Implements(jsonMarshalerType), p.Implements(jsonUnmarshalerType); {
-	case writes && reads:
-		if edm = scalarType(t); edm == 0 {
-			return 0, 0, 0, "its MarshalJSON returns nested JSON" + nestedJSON
-		}
-		return shapeScalar, edm, 0, ""
-	case writes || reads:
-		return 0, 0, 0, "needs both MarshalJSON and UnmarshalJSON"
+	if k, ok := basicKinds[t.Kind()]; ok {
+		return k, ""
 	}
-	switch k := t.Kind(); k {
-	case reflect.String:
-		return shapeString, String, 0, ""
-	case reflect.Bool:
-		return shapeBool, Boolean, 0, ""
-	case reflect.Int8, reflect.Int16, reflect.Int32:
-		return shapeInt, Int32, t.Bits(), ""
-	case reflect.Int, reflect.Int64:
-		return shapeInt, Int64, t.Bits(), ""
-	case reflect.Uint8, reflect.Uint16:
-		return shapeUint, Int32, t.Bits(), ""
-	case reflect.Uint, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
-		return shapeUint, Int64, t.Bits(), ""
-	case reflect.Float32, reflect.Float64:
-		return shapeFloat, Double, t.Bits(), ""
-	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return shapeBytes, Binary, 0, ""
+	switch t.Kind() {
+	case reflect.Slice, reflect.Struct, reflect.Map, reflect.Array:
+		if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8 {
+			return kind{shapeBytes, Binary}, ""
 		}
-		return 0, 0, 0, "a slice is nested JSON" + nestedJSON
-	case reflect.Struct, reflect.Map, reflect.Array:
-		return 0, 0, 0, "a " + k.String() + " is nested JSON" + nestedJSON
+		return k, "a " + t.Kind().String() + " is nested JSON" + nestedJSON
 	case reflect.Interface:
-		return 0, 0, 0, `an interface has no one property type: use a concrete type, or add the tag table:",json"`
-	default:
-		return 0, 0, 0, "no property type for kind " + k.String()
+		return k, `an interface has no one property type: use a concrete type, or add the tag table:",json"`
 	}
+	return k, "no property type for kind " + t.Kind().String()
 }
 
 // usualType returns the usual type of the [look] at the field.
 func (f *field) usualType() Type {
 	switch f.shape {
-	case shapeString, shapeBool, shapeInt, shapeUint, shapeTime, shapeEDMTime, shapeBytes, shapeGUID, shapeEDMGUID:
+	case shapeText, shapeJSON, shapeScalar, shapeLiteral:
+		return 0
+	case shapeString:
+		if f.edm != String {
+			return 0
+		}
 	case shapeFloat:
-		if f.bits != 64 {
+		if f.bits != 64 || f.edm != Double {
 			return 0
 		}
 	default:
-		return 0
+		if f.edm == String || f.edm == Double {
+			return 0
+		}
 	}
-	if f.annotationAt > 0 || f.edm == String && f.shape != shapeString || f.edm == Double && f.shape != shapeFloat {
-		return 0
-	}
-	if f.shape == shapeString && f.edm != String {
+	if f.annotationAt > 0 {
 		return 0
 	}
 	return f.edm
@@ -179,11 +180,8 @@ func (f *field) omitsZero() (omits bool) {
 			omits = false
 		}
 	}()
-	switch {
-	case f.ptr:
+	if f.ptr || (f.shape == shapeTime || f.shape == shapeEDMTime) && f.edm == DateTime {
 		return true
-	case f.shape == shapeTime || f.shape == shapeEDMTime:
-		return f.edm == DateTime || f.optional && f.omitted(reflect.New(f.typ).Elem())
 	}
 	return f.optional && f.omitted(reflect.New(f.typ).Elem())
 }
@@ -202,8 +200,8 @@ func (f *field) resolve() (reason string) {
 		return ""
 	}
 	if f.blob {
-		own, _, _, _ := classify(t)
-		f.asJSON = own != shapeString && own != shapeBytes
+		own, _ := classify(t)
+		f.asJSON = own.shape != shapeString && own.shape != shapeBytes
 	}
 	if f.asJSON {
 		f.shape, f.edm = shapeJSON, String
@@ -211,8 +209,14 @@ func (f *field) resolve() (reason string) {
 		if t.Kind() == reflect.Pointer {
 			t, f.ptr = t.Elem(), true
 		}
-		if f.shape, f.edm, f.bits, reason = classify(t); reason != "" {
+		var k kind
+		if k, reason = classify(t); reason != "" {
 			return reason
+		}
+		f.shape, f.edm = k.shape, k.edm
+		switch f.shape {
+		case shapeInt, shapeUint, shapeFloat:
+			f.bits = t.Bits()
 		}
 	}
 	f.native = f.edm

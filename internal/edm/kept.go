@@ -73,7 +73,7 @@ func (d *decoder) noteMap() {
 			continue
 		}
 		edm := t.wireType(d.data[t.start:t.end])
-		if edm > Boolean && edm < edmUnknown && d.plan != contentCodec.plan {
+		if edm > Boolean && edm < edmUnknown && !d.plan.onlyProperties {
 			d.types = append(d.types, storedType{name, edm})
 		}
 		if d.acceptable(edm, t) && !d.plainAs(edm, t) && !d.rewrites(name, t) {

@@ -1,7 +1,9 @@
 package edm
 
 import (
+	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -138,23 +140,12 @@ func IsReserved(name string) bool { return strings.HasPrefix(name, reservedPrefi
 // IsOwnName reports whether callers may have a property with that name of their own: one
 // that the service accepts, and that is neither reserved nor that of a key or Timestamp.
 func IsOwnName(name string) bool {
-	switch name {
-	case partitionKeyName, rowKeyName, timestampName:
-		return false
-	}
-	return checkName(name) == "" && !IsReserved(name)
+	return checkName(name) == "" && !IsReserved(name) && !slices.Contains(systemNames[:], name)
 }
 
 // isControl reports whether a member of an entity is not a property but a control
 // member, such as odata.etag, or an annotation.
-func isControl(name []byte) bool {
-	for _, c := range name {
-		if c == '.' || c == '@' {
-			return true
-		}
-	}
-	return false
-}
+func isControl(name []byte) bool { return bytes.ContainsAny(name, ".@") }
 
 // utf16Length returns the length of valid UTF-8 in UTF-16 units.
 func utf16Length[S string | []byte](s S) int {

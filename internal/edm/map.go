@@ -44,6 +44,10 @@ func (w *encoder) mapValue(name string, value any) error {
 	case time.Time:
 		w.writePrefix(&f, DateTime)
 		return w.dateTime(&f, v)
+	case [16]byte:
+		w.writePrefix(&f, Guid)
+		w.guid(&f, &v)
+		return nil
 	case []byte:
 		if v == nil {
 			return nil
@@ -104,40 +108,21 @@ func (d *decoder) goValue(name string, t *token, sdkTypes bool) (any, error) {
 			return int32(i), nil
 		}
 	case Int64:
-		if i, ok := parseInt(raw); ok {
-			if sdkTypes {
-				return aztables.EDMInt64(i), nil
-			}
+		if i, ok := parseInt(raw); ok && !sdkTypes {
 			if last, ok := d.boxed.(int64); !ok || last != i {
 				d.boxed = i
 			}
 			return d.boxed, nil
+		} else if ok {
+			return aztables.EDMInt64(i), nil
 		}
 	case Double:
 		if v, ok := t.double(raw); ok {
 			return v, nil
 		}
-	case DateTime:
-		if v, ok := parseDateTime(d.unescaped(t)); ok {
-			if sdkTypes {
-				return aztables.EDMDateTime(v), nil
-			}
+	case DateTime, Guid, Binary:
+		if v := parsed(edm, d.unescaped(t), sdkTypes); v != nil {
 			return v, nil
-		}
-	case Guid:
-		var g [16]byte
-		if parseGUID(&g, d.unescaped(t)) {
-			if sdkTypes {
-				return aztables.EDMGUID(d.unescaped(t)), nil
-			}
-			return g, nil
-		}
-	case Binary:
-		if b, ok := decodeBase64(nil, d.unescaped(t)); ok {
-			if sdkTypes {
-				return aztables.EDMBinary(b), nil
-			}
-			return b, nil
 		}
 	}
 	want, got := "a property type", t.describe(raw)
@@ -163,7 +148,7 @@ func (d *decoder) unknownMap(v reflect.Value, m *Meta) map[string]any {
 		v.Set(reflect.MakeMapWithSize(v.Type(), len(d.unknown)+3))
 	}
 	properties := mapOf(v)
-	if p.isMap || p.unknown.inline {
+	if p.isMap && !p.onlyProperties || p.unknown != nil && p.unknown.inline {
 		properties[partitionKeyName], properties[rowKeyName] = m.PartitionKey, m.RowKey
 		if !m.Timestamp.IsZero() {
 			properties[timestampName] = m.Timestamp
@@ -316,8 +301,15 @@ func fromJSON(name string, value any, edm Type, texts bool) (any, error) {
 	case int:
 		return integerAs(int64(v), edm, v), nil
 	case string:
-		if texts {
-			return textAs(v, edm, value), nil
+		if !texts {
+			break
+		}
+		exact := parsed(edm, []byte(v), false)
+		if at, ok := exact.(time.Time); ok && (at.Nanosecond()%100 != 0 || at.Year() < minYear) {
+			break
+		}
+		if exact != nil {
+			return exact, nil
 		}
 	}
 	return value, nil
@@ -372,28 +364,35 @@ func wholeFloat(f float64) (int64, bool) {
 	return int64(f), true
 }
 
-// textAs returns a text as the type edm if that is text in JSON and can represent it, otherwise other, which has been allocated.
-func textAs(text string, edm Type, other any) any {
+// parsed returns the Go value of a text in JSON, which is of the type edm, nil if that is another type or
+// cannot represent it. sdkTypes is as in goValue.
+func parsed(edm Type, text []byte, sdkTypes bool) any {
 	switch edm {
 	case Int64:
-		if i, ok := parseInt([]byte(text)); ok {
+		if i, ok := parseInt(text); ok {
 			return i
 		}
 	case DateTime:
-		if at, ok := parseDateTime([]byte(text)); ok && at.Nanosecond()%100 == 0 && at.Year() >= minYear {
+		if at, ok := parseDateTime(text); ok && sdkTypes {
+			return aztables.EDMDateTime(at)
+		} else if ok {
 			return at
 		}
 	case Guid:
 		var g [16]byte
-		if parseGUID(&g, []byte(text)) {
+		if ok := parseGUID(&g, text); ok && sdkTypes {
+			return aztables.EDMGUID(text)
+		} else if ok {
 			return g
 		}
 	case Binary:
-		if b, ok := decodeBase64(nil, []byte(text)); ok {
+		if b, ok := decodeBase64(nil, text); ok && sdkTypes {
+			return aztables.EDMBinary(b)
+		} else if ok {
 			return b
 		}
 	}
-	return other
+	return nil
 }
 
 // mapOf returns the map v as a map[string]any.

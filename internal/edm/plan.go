@@ -27,20 +27,25 @@ const (
 	firstFieldSlot
 )
 
+// systemNames are the names of the properties that every row has.
+var systemNames = [...]string{slotPartitionKey: partitionKeyName, slotRowKey: rowKeyName, slotTimestamp: timestampName}
+
 // A plan describes how a Go type is read and written.
 type plan struct {
-	typ          reflect.Type
-	isMap        bool
-	fields       []field       // fields[i] has the slot firstFieldSlot+i
-	looks        []look        // of each field
-	system       []systemField // fields that are filled and never written
-	unknown      *field        // takes the properties that have no field
-	sdkTypes     bool          // its values have the EDM types of aztables
-	withReserved bool          // the map may have reserved names
-	wide         bool          // a value may take several rows
-	slots        int
-	members      []member
-	index        map[string]int32 // name of a member to its index in members
+	typ            reflect.Type
+	isMap          bool
+	fields         []field       // fields[i] has the slot firstFieldSlot+i
+	looks          []look        // of each field
+	system         []systemField // fields that are filled and never written
+	keys           [2]*field     // by slot; nil for none
+	unknown        *field        // takes the properties that have no field
+	sdkTypes       bool          // its values have the EDM types of aztables
+	withReserved   bool          // the map may have reserved names
+	onlyProperties bool          // the map does not have the keys and Timestamp
+	wide           bool          // a value may take several rows
+	slots          int
+	members        []member
+	index          map[string]int32 // name of a member to its index in members
 
 	notes atomic.Pointer[notes] // of a row that was decoded recently
 }
@@ -118,6 +123,11 @@ func newPlan(t reflect.Type, wide bool) (*plan, error) {
 	for i := range p.fields {
 		f := &p.fields[i]
 		p.looks = append(p.looks, look{f.usualType(), f.optional, f.omitsZero()})
+	}
+	for i := range p.system {
+		if s := &p.system[i]; s.slot <= slotRowKey {
+			p.keys[s.slot] = &s.field
+		}
 	}
 	p.addMembers()
 	return p, nil

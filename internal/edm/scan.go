@@ -179,3 +179,48 @@ func (s *scanner) name(t *token) bool {
 	}
 	return s.text(t) && s.expect(':')
 }
+
+// number reads the number that begins at pos.
+func (s *scanner) number(t *token) bool {
+	data, i := s.data, s.pos
+	t.kind, t.start, t.escaped, t.integer = tokNumber, uint32(i), false, true
+	if data[i] == '-' {
+		i++
+	}
+	switch {
+	case i < len(data) && data[i] == '0':
+		i++
+	case i < len(data) && isDigit(data[i]):
+		i = digits(data, i)
+	default:
+		return s.badNumber(i)
+	}
+	if i < len(data) && data[i] == '.' {
+		t.integer = false
+		from := i + 1
+		if i = digits(data, from); i == from {
+			return s.badNumber(i)
+		}
+	}
+	if i < len(data) && data[i]|0x20 == 'e' {
+		t.integer, t.escaped = false, true
+		i++
+		if i < len(data) && (data[i] == '+' || data[i] == '-') {
+			i++
+		}
+		from := i
+		if i = digits(data, from); i == from {
+			return s.badNumber(i)
+		}
+	}
+	t.end = uint32(i)
+	s.pos = i
+	return true
+}
+
+func (s *scanner) badNumber(at int) bool {
+	if at >= len(s.data) {
+		return s.fail(at, "cut short")
+	}
+	return s.fail(at, "not a legal number")
+}

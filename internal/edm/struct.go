@@ -128,18 +128,14 @@ func isContainer(t reflect.Type) bool {
 	if t == edmEntityType {
 		return true
 	}
-	s, _, _, _ := classify(t)
-	return s == shapeNone || s == shapeScalar
+	k, _ := classify(t)
+	return k.shape == shapeNone || k.shape == shapeScalar
 }
 
 // isSystem reports whether the member is set by the service, or is one of the keys, and
 // so is not a property.
 func isSystem(name string) bool {
-	switch name {
-	case partitionKeyName, rowKeyName, timestampName:
-		return true
-	}
-	return strings.HasPrefix(name, "odata.") || strings.HasSuffix(name, annotationSuffix)
+	return slices.Contains(systemNames[:], name) || strings.HasPrefix(name, "odata.") || strings.HasSuffix(name, annotationSuffix)
 }
 
 // addSystem assigns a slot to a field that is filled and never written.

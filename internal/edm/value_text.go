@@ -2,6 +2,7 @@ package edm
 
 import (
 	"encoding/binary"
+	"strconv"
 	"time"
 )
 
@@ -201,6 +202,86 @@ func daysSince1970(year, month, day int) int {
 	yearOfEra := year - era*400
 	dayOfYear := (153*(month-3)+2)/5 + day - 1
 	return era*146097 + yearOfEra*365 + yearOfEra/4 - yearOfEra/100 + dayOfYear - 719468
+}
+
+func isDigit(c byte) bool { return c-'0' <= 9 }
+
+func digits(data []byte, i int) int {
+	for i < len(data) && isDigit(data[i]) {
+		i++
+	}
+	return i
+}
+
+// parseInt parses a whole number in decimal with an optional minus sign. It returns false
+// for any other text and for numbers outside int64.
+func parseInt(b []byte) (int64, bool) {
+	digits := b
+	negative := len(b) > 0 && b[0] == '-'
+	if negative {
+		digits = b[1:]
+	}
+	if len(digits) == 0 || len(digits) > 18 {
+		i, err := strconv.ParseInt(string(b), 10, 64)
+		return i, err == nil && b[0] != '+'
+	}
+	var i int64
+	for _, c := range digits {
+		if !isDigit(c) {
+			return 0, false
+		}
+		i = i*10 + int64(c-'0')
+	}
+	if negative {
+		i = -i
+	}
+	return i, true
+}
+
+var powersOfTen = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
+	1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// parseFloat parses a JSON number as a float of the given number of bits. It returns false
+// outside the range.
+func parseFloat(b []byte, bits int) (float64, bool) {
+	if bits != 64 {
+		return parseSlowFloat(b, bits)
+	}
+	// The mantissa and the power of ten are exact, so one division rounds correctly.
+	i, negative := 0, false
+	if b[0] == '-' {
+		i, negative = 1, true
+	}
+	var mantissa uint64
+	decimals, point := 0, false
+	if len(b)-i <= 16 {
+		for ; i < len(b); i++ {
+			switch c := b[i]; {
+			case isDigit(c):
+				mantissa = mantissa*10 + uint64(c-'0')
+				if point {
+					decimals++
+				}
+			case c == '.':
+				point = true
+			default:
+				return parseSlowFloat(b, bits)
+			}
+		}
+		if mantissa < 1<<53 {
+			f := float64(mantissa) / powersOfTen[decimals]
+			if negative {
+				f = -f
+			}
+			return f, true
+		}
+	}
+	return parseSlowFloat(b, bits)
+}
+
+func parseSlowFloat(b []byte, bits int) (float64, bool) {
+	f, err := strconv.ParseFloat(string(b), bits)
+	return f, err == nil
 }
 
 const hexDigits = "0123456789abcdef"

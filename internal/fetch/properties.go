@@ -3,7 +3,6 @@ package fetch
 import (
 	"context"
 	"iter"
-	"time"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -14,24 +13,13 @@ import (
 
 // Entry is a row with its properties by name, those of the library included.
 type Entry struct {
-	Key        keys.Key
-	ETag       string
-	Stamp      string // the write stamps
-	Timestamp  time.Time
-	Properties edm.Properties
-	texts      edm.Unknown // of properties that are written as they were read
+	Key  keys.Key
+	ETag string
+	edm.Content
 }
 
 // Encode returns the row in the JSON of the Table service.
-func (e *Entry) Encode() ([]byte, error) {
-	return edm.AppendProperties(nil, e.Properties, edm.Envelope{PartitionKey: e.Key.Partition, RowKey: e.Key.Row, Stamp: e.Stamp, Unknown: &e.texts})
-}
-
-// Text returns a text property, "" if there is none.
-func (e *Entry) Text(name string) string {
-	text, _ := e.Properties[name].(string)
-	return text
-}
+func (e *Entry) Encode() ([]byte, error) { return e.Content.Encode(e.Key) }
 
 // Properties reads the rows that f matches as property maps, for internal work such as
 // sweeps, whatever Go type the rows were written from. f and opts may name any property.
@@ -127,39 +115,32 @@ func (e *entries) Trim(from, to int)  { *e = (*e)[from:to] }
 // entryDecoder is the Decoder of entries.
 type entryDecoder struct{ codec *edm.Codec }
 
-// entryBuffer is what the decoding of one row needs.
-type entryBuffer struct {
-	properties map[string]any
-	meta       edm.Meta
-	unknown    edm.Unknown
-}
-
 func (d entryDecoder) Page(body []byte, _ int, _ []string, _ *string) (Rows, error) {
-	var read []*entryBuffer
+	var read []*edm.ContentBuffer
 	err := d.codec.DecodePage(body, func() (any, *edm.Meta, *edm.Unknown) {
-		b := new(entryBuffer)
-		read = append(read, b)
-		return &b.properties, &b.meta, &b.unknown
+		read = append(read, new(edm.ContentBuffer))
+		return read[len(read)-1].Dst()
 	})
 	if err != nil {
 		return nil, err
 	}
 	rows := make(entries, len(read))
 	for i, b := range read {
-		rows[i] = b.entry()
+		rows[i] = entryOf(b)
 	}
 	return &rows, nil
 }
 
 func (d entryDecoder) Entity(etag string, body []byte) (Rows, error) {
-	var b entryBuffer
-	if err := d.codec.DecodeEntity(body, &b.properties, &b.meta, &b.unknown); err != nil {
+	var b edm.ContentBuffer
+	dst, m, unknown := b.Dst()
+	if err := d.codec.DecodeEntity(body, dst, m, unknown); err != nil {
 		return nil, err
 	}
 	if etag != "" {
-		b.meta.ETag = etag
+		m.ETag = etag
 	}
-	return &entries{b.entry()}, nil
+	return &entries{entryOf(&b)}, nil
 }
 
 func (entryDecoder) Join(parts []Rows) Rows {
@@ -170,16 +151,6 @@ func (entryDecoder) Join(parts []Rows) Rows {
 	return &all
 }
 
-func (b *entryBuffer) entry() Entry {
-	for _, name := range systemProperties {
-		delete(b.properties, name)
-	}
-	return Entry{
-		Key:        keys.Key{Partition: b.meta.PartitionKey, Row: b.meta.RowKey},
-		ETag:       b.meta.ETag,
-		Stamp:      b.meta.Stamp,
-		Timestamp:  b.meta.Timestamp,
-		Properties: b.properties,
-		texts:      b.unknown.OnlyTexts(),
-	}
+func entryOf(b *edm.ContentBuffer) Entry {
+	return Entry{keys.Key{Partition: b.Meta.PartitionKey, Row: b.Meta.RowKey}, b.Meta.ETag, b.Content()}
 }

@@ -108,7 +108,7 @@ var edges = map[string][]string{
 		"query",
 	},
 	"internal/bench/report": {"internal/bench"},
-	"internal/edm":          {"internal/azerr", "internal/jsonmerge", "patterns/types"},
+	"internal/edm":          {"internal/azerr", "internal/jsonmerge", "keys", "patterns/types"},
 	"internal/fetch": {
 		"internal/azerr",
 		"internal/calls",

@@ -112,8 +112,8 @@ func (s *Store) tryOwn(ctx context.Context, insert bool) (known bool, requests i
 	}
 	err = calls.Each(ctx, len(unowned), s.Parallel, func(ctx context.Context, i int) error {
 		v := unowned[i]
-		row := txn.Content{Properties: edm.Properties{propTable: own}}
-		w, err := row.Over(keys.Key{Partition: statePartition, Row: viewOwnerPrefix + v.Name}, txn.Row{})
+		row := edm.Content{Properties: edm.Properties{propTable: own}}
+		w, err := txn.OverWith(keys.Key{Partition: statePartition, Row: viewOwnerPrefix + v.Name}, txn.Row{}, row)
 		if err != nil {
 			return err
 		}

@@ -6,9 +6,13 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
+
+// Content is a row taken apart, for the packages that do not see [edm].
+type Content = edm.Content
 
 // RawTable is a table whose rows are read and written with all their properties, whatever
 // Go types they were written from. The outcome of its writes is not resolved: an error
@@ -24,7 +28,7 @@ func NewRawTable(client *aztables.Client) *RawTable {
 func (t *RawTable) Get(ctx context.Context, key keys.Key) (c Content, etag string, err error) {
 	err = t.client.Get(ctx, key.Partition, key.Row, func(version string, body []byte) (err error) {
 		etag = version
-		c, err = ContentOf(body)
+		c, err = edm.ContentOf(body)
 		return err
 	})
 	return c, etag, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
@@ -42,26 +41,18 @@ func ReadRange(ctx context.Context, c *wire.Client, partition string, rows keys.
 	if name != "" {
 		q.Select = "PartitionKey,RowKey,Timestamp," + name
 	}
-	type read struct {
-		properties map[string]any
-		meta       edm.Meta
-	}
 	for {
-		var page []*read
+		var page []*edm.ContentBuffer
 		next, err := c.Query(ctx, q, func(body []byte) error {
 			page = nil // this may be a second attempt
 			return edm.PropertiesCodec().DecodePage(body, func() (any, *edm.Meta, *edm.Unknown) {
-				r := new(read)
-				page = append(page, r)
-				return &r.properties, &r.meta, nil
+				page = append(page, new(edm.ContentBuffer))
+				return page[len(page)-1].Dst()
 			})
 		})
 		for i := 0; err == nil && i < len(page); i++ {
-			r := page[i]
-			for _, system := range []string{"PartitionKey", "RowKey", "Timestamp"} {
-				delete(r.properties, system)
-			}
-			err = yield(keys.Key{Partition: r.meta.PartitionKey, Row: r.meta.RowKey}, r.properties)
+			m := &page[i].Meta
+			err = yield(keys.Key{Partition: m.PartitionKey, Row: m.RowKey}, page[i].Content().Properties)
 		}
 		if err != nil || next == (wire.Position{}) {
 			return err
@@ -70,49 +61,18 @@ func ReadRange(ctx context.Context, c *wire.Client, partition string, rows keys.
 	}
 }
 
-// Content is a row taken apart, to be changed and written back.
-type Content struct {
-	edm.Properties
-	Stamp string
-	At    time.Time   // of the last write
-	texts edm.Unknown // of properties that are written as they were read
-}
-
 // Content takes the row apart. A missing row is an empty one.
-func (r Row) Content() (Content, error) {
+func (r Row) Content() (edm.Content, error) {
 	if r.Absent() {
-		return Content{Properties: edm.Properties{}}, nil
+		return edm.Content{Properties: edm.Properties{}}, nil
 	}
-	return ContentOf(r.Body)
+	return edm.ContentOf(r.Body)
 }
 
-// ContentOf takes apart a row that this library has encoded or read.
-func ContentOf(body []byte) (Content, error) {
-	p, m, texts, err := edm.ReadRow(body)
-	return Content{p, m.Stamp, m.Timestamp, texts}, err
-}
-
-// TextsOf returns c with the spellings that other has of the properties for which from returns true, and with its own of all others.
-func (c Content) TextsOf(other Content, from func(name string) bool) Content {
-	c.texts = c.texts.TextsOf(&other.texts, from)
-	return c
-}
-
-// Text returns a text property, "" if there is none.
-func (c Content) Text(name string) string {
-	text, _ := c.Properties[name].(string)
-	return text
-}
-
-// Over returns the write that stores c at key in place of r.
-func (c Content) Over(key keys.Key, r Row) (wire.Write, error) {
+// OverWith is [Over] with a content.
+func OverWith(key keys.Key, r Row, c edm.Content) (wire.Write, error) {
 	body, err := c.Encode(key)
 	return Over(key, r, body), err
-}
-
-// Encode returns the row at key with that content, in the JSON of the Table service.
-func (c Content) Encode(key keys.Key) ([]byte, error) {
-	return edm.AppendProperties(nil, c.Properties, edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Stamp: c.Stamp, Unknown: &c.texts})
 }
 
 // Over returns the write that stores body at key in place of r: an insert if r is

@@ -69,7 +69,7 @@ func (c *CopyClaim) write(found txn.Row) (w wire.Write, needed bool, err error) 
 		if c.View.Shape.Plain {
 			row.Properties = withoutReserved(row.Properties)
 		}
-		w, err = row.Over(c.Key, found)
+		w, err = txn.OverWith(c.Key, found, row)
 		return w, true, err
 	}
 	if c.Body == nil {
@@ -78,7 +78,7 @@ func (c *CopyClaim) write(found txn.Row) (w wire.Write, needed bool, err error) 
 	if !own && (c.Over == nil || !known || owner.Primary != *c.Over) {
 		return w, false, c.refused(owner, known, row)
 	}
-	want, err := txn.ContentOf(c.Body)
+	want, err := edm.ContentOf(c.Body)
 	if err != nil {
 		return w, false, err
 	}
@@ -88,13 +88,13 @@ func (c *CopyClaim) write(found txn.Row) (w wire.Write, needed bool, err error) 
 	if own && heldByOther {
 		want.Properties[PropOp] = op
 	}
-	w, err = want.Over(c.Key, found)
+	w, err = txn.OverWith(c.Key, found, want)
 	return w, !want.Equal(row.Properties) || row.Stamp != "", err
 }
 
 // owner returns the content of the row that was read as found, and its owner. A row that c
 // adopts has the owner that its marker is going to state.
-func (c *CopyClaim) owner(found txn.Row) (row txn.Content, owner Owner, known bool, err error) {
+func (c *CopyClaim) owner(found txn.Row) (row edm.Content, owner Owner, known bool, err error) {
 	if row, err = found.Content(); err != nil {
 		return row, owner, false, err
 	}
@@ -112,7 +112,7 @@ func (c *CopyClaim) owner(found txn.Row) (row txn.Content, owner Owner, known bo
 // adopts reports whether c takes over a row that states no owner: it has no property of the
 // library, and is the copy that the primary implies or implied, unless c is New, or may be
 // overwritten.
-func (c *CopyClaim) adopts(row txn.Content) (bool, error) {
+func (c *CopyClaim) adopts(row edm.Content) (bool, error) {
 	if !isUnmarked(row.Properties) || c.Body == nil && c.Old == nil {
 		return false, nil
 	}
@@ -146,7 +146,7 @@ func (c *CopyClaim) Adoption(found txn.Row) (w wire.Write, needed bool, err erro
 		return w, false, err
 	}
 	maps.Copy(row.Properties, ownerProperties(c.Primary, c.View.Name))
-	w, err = row.Over(c.Key, found)
+	w, err = txn.OverWith(c.Key, found, row)
 	return w, true, err
 }
 
@@ -165,7 +165,7 @@ func (c *CopyClaim) Reservation(found txn.Row) (w wire.Write, needed bool, err e
 	op := row.Text(PropOp)
 	switch {
 	case found.Absent() || c.Over != nil && known && owner.Primary == *c.Over:
-		row = txn.Content{Properties: ownerProperties(c.Primary, c.View.Name)}
+		row = edm.Content{Properties: ownerProperties(c.Primary, c.View.Name)}
 		row.Properties[PropState] = stateReserved
 	case known && owner.Primary == c.Primary && op == c.Op:
 		return w, false, nil
@@ -179,16 +179,16 @@ func (c *CopyClaim) Reservation(found txn.Row) (w wire.Write, needed bool, err e
 		maps.Copy(row.Properties, ownerProperties(c.Primary, c.View.Name))
 	}
 	row.Properties[PropOp] = c.Op
-	w, err = row.Over(c.Key, found)
+	w, err = txn.OverWith(c.Key, found, row)
 	return w, true, err
 }
 
 // refused is the error of a row that c wants and cannot have.
-func (c *CopyClaim) refused(owner Owner, known bool, row txn.Content) error {
+func (c *CopyClaim) refused(owner Owner, known bool, row edm.Content) error {
 	if !known && c.View.Shape.Adopt == types.AdoptLeave {
 		return errLeave
 	}
-	return &OwnedByOther{View: c.View.Name, Owner: owner.Primary, Known: known, As: owner.View, Op: row.Text(PropOp), At: row.At}
+	return &OwnedByOther{View: c.View.Name, Owner: owner.Primary, Known: known, As: owner.View, Op: row.Text(PropOp), At: row.Timestamp}
 }
 
 // errLeave means that a row stays as it is, because of [AdoptLeave].

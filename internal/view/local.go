@@ -174,7 +174,7 @@ func (r *LocalRow) Write(found txn.Row, formers ...Former) (w wire.Write, needed
 			return txn.Delete(r.Key, found.ETag), !found.Absent(), nil
 		}
 	}
-	if w, err = row.Over(r.Key, found); err != nil {
+	if w, err = txn.OverWith(r.Key, found, row); err != nil {
 		err = r.Diffs[0].failed(err)
 	}
 	return w, true, err
@@ -215,7 +215,7 @@ func (d *Diff) confirm() bool {
 
 // edit makes row what d implies and reports whether that changed anything. absent means
 // that the row does not exist.
-func (d *Diff) edit(row txn.Content, absent bool, former *keys.Key) (bool, error) {
+func (d *Diff) edit(row edm.Content, absent bool, former *keys.Key) (bool, error) {
 	if d.View.Shape.Kind == types.Members {
 		return editList(row, d.View, d.Key, d.Primary, d.New != nil)
 	}

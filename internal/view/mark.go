@@ -104,7 +104,7 @@ func (c *Claim) mergeWrites(found Found, former *keys.Key) ([]*wire.Write, error
 	if err != nil || !set && !restored && !added && !marked {
 		return nil, err
 	}
-	w, err := row.Over(c.Key, found.Row)
+	w, err := txn.OverWith(c.Key, found.Row, row)
 	if err != nil {
 		return nil, err
 	}
@@ -134,13 +134,13 @@ func (c *Claim) markWrite(mark txn.Row, counted, parts map[string]any, confirm b
 	}
 	p := ownerProperties(c.Owner, c.View.Name)
 	p[propRow], p[propParts] = c.Key.Row, string(text)
-	w, err = txn.Content{Properties: p}.Over(c.MarkKey(), mark)
+	w, err = txn.OverWith(c.MarkKey(), mark, edm.Content{Properties: p})
 	return w, true, err
 }
 
 // appendSum appends the write of the sum row, which was read as found.
 func (c *Claim) appendSum(writes []*wire.Write, found txn.Row) ([]*wire.Write, error) {
-	w, err := txn.Content{Properties: edm.Properties{PropView: c.View.Name, propRow: c.Key.Row}}.Over(c.sumKey(), found)
+	w, err := txn.OverWith(c.sumKey(), found, edm.Content{Properties: edm.Properties{PropView: c.View.Name, propRow: c.Key.Row}})
 	return append(writes, &w), err
 }
 
@@ -244,7 +244,7 @@ func (c *Claim) lacksCounter(found Found) (bool, error) {
 // restoreCounters adds the counters that are missing to row, with the values that they
 // had if they had not been deleted. counted is what the owner's mark contains. It reports
 // whether that changed anything.
-func (f *Found) restoreCounters(row txn.Content, counted, parts map[string]any) (changed bool, err error) {
+func (f *Found) restoreCounters(row edm.Content, counted, parts map[string]any) (changed bool, err error) {
 	for _, name := range namesOf(counted, parts) {
 		if _, exists := row.Properties[name]; exists {
 			continue

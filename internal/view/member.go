@@ -15,7 +15,7 @@ import (
 // whether that changed anything. A list without a marker gets one if the primary is added.
 // If the row is not a list of the view, editList fails with [*OwnedByOther] or [errLeave]
 // if the primary is to be added, and otherwise does nothing.
-func editList(row txn.Content, v *View, key, primary keys.Key, wanted bool) (changed bool, err error) {
+func editList(row edm.Content, v *View, key, primary keys.Key, wanted bool) (changed bool, err error) {
 	empty := len(row.Properties) == 0
 	owner, ok, err := v.ownerOf(key, row.Properties)
 	if err != nil {
@@ -57,7 +57,7 @@ func editList(row txn.Content, v *View, key, primary keys.Key, wanted bool) (cha
 }
 
 // isEmptyList reports whether the list in row has no members.
-func isEmptyList(row txn.Content, list types.List) (bool, error) {
+func isEmptyList(row edm.Content, list types.List) (bool, error) {
 	n, err := list.Len(withoutReserved(row.Properties))
 	if err != nil {
 		return false, fmt.Errorf("list: %w", err)
@@ -85,6 +85,6 @@ func (c *Claim) memberWrite(found txn.Row) (w wire.Write, needed bool, err error
 	if empty {
 		return txn.Delete(c.Key, found.ETag), !found.Absent(), nil
 	}
-	w, err = row.Over(c.Key, found)
+	w, err = txn.OverWith(c.Key, found, row)
 	return w, true, err
 }

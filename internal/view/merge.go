@@ -10,7 +10,6 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
@@ -39,7 +38,7 @@ func settersOf(row edm.Properties) (map[string]setter, error) {
 // want.Set, or removes them if want is nil. It reports whether that changed anything. If
 // another primary than former has set properties for the view, editSet fails with
 // [*OwnedByOther] if want sets some, and otherwise does nothing.
-func editSet(row txn.Content, v *View, primary keys.Key, want *types.MergeSpec, former *keys.Key) (changed bool, err error) {
+func editSet(row edm.Content, v *View, primary keys.Key, want *types.MergeSpec, former *keys.Key) (changed bool, err error) {
 	view := v.Name
 	setters, err := settersOf(row.Properties)
 	if err != nil {
@@ -50,7 +49,7 @@ func editSet(row txn.Content, v *View, primary keys.Key, want *types.MergeSpec, 
 	sets := want != nil && len(want.Set) > 0
 	if taken && owner != primary && (former == nil || owner != *former) {
 		if sets {
-			err = &OwnedByOther{View: view, Owner: owner, Known: true, As: view, At: row.At}
+			err = &OwnedByOther{View: view, Owner: owner, Known: true, As: view, At: row.Timestamp}
 		}
 		return false, err
 	}
@@ -103,7 +102,7 @@ func mergedNames(unknown *edm.Unknown) (names []string) {
 
 // editCounters changes the counters of row by the difference between two versions of a
 // primary's parts. A nil map has no parts. It reports whether that changed anything.
-func editCounters(row txn.Content, before, after map[string]any) (changed bool, err error) {
+func editCounters(row edm.Content, before, after map[string]any) (changed bool, err error) {
 	for _, name := range namesOf(before, after) {
 		old, _ := number(before[name])
 		new, _ := number(after[name])

@@ -160,7 +160,7 @@ func (v *View) appendStored(all []Part, p Part, row edm.Properties) ([]Part, err
 
 // appendMark appends what a mark counts.
 func appendMark(all []Part, p Part, row edm.Properties) ([]Part, error) {
-	mark := txn.Content{Properties: row}
+	mark := edm.Content{Properties: row}
 	numbers, err := parseParts(mark.Text(propParts))
 	counted := edm.Properties{}
 	for name, n := range numbers {

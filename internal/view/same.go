@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
-	"github.com/azpatterns/azpatterns/internal/txn"
 )
 
 // A meaning decides whether a stored row is what its primary implies. Adoption, drains, Verify,
@@ -83,7 +82,7 @@ func (m meaning) keeps(name string, want, stored any) bool {
 // over returns what is stored in place of a copy that implies want: stored where that is the
 // same, or is not compared, so that no type, spelling or property changes without need. The
 // properties of the library are those of want.
-func (m meaning) over(want, stored txn.Content, only []string) txn.Content {
+func (m meaning) over(want, stored edm.Content, only []string) edm.Content {
 	if m.exact {
 		return want
 	}

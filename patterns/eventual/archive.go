@@ -38,7 +38,7 @@ func (r storedRow) Lookup(name string) (any, bool) {
 	case "RowKey":
 		return r.key.Row, true
 	case "Timestamp":
-		return r.content.At, true
+		return r.content.Timestamp, true
 	}
 	v, ok := r.content.Properties[name]
 	return v, ok
