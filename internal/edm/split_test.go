@@ -140,7 +140,7 @@ func TestJoinRefusesIncompleteEntities(t *testing.T) {
 }
 
 func TestAddPageRefusesWhatIsNotAPage(t *testing.T) {
-	for _, body := range []string{``, `{}`, `[]`, `{"odata.error":{}}`, `{"value":{}}`, `{"value":[1]}`, `{"value":[],"value":[]}`, `{"value":[]} x`} {
+	for _, body := range []string{``, `{}`, `[]`, `{"odata.error":{}}`, `{"value":{}}`, `{"value":[1]}`, `{"value":[],"value":[]}`, `{"value":[]} x`, `{"value":[],}`, `{"value":[{"odata.etag":"\"e\"",}]}`} {
 		var g StoredRows
 		var malformed *MalformedError
 		if err := g.AddPage([]byte(body)); !errors.As(err, &malformed) {
