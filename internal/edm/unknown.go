@@ -111,11 +111,7 @@ func (w *encoder) unknown(c *Codec, v reflect.Value, r *Unknown) error {
 		if _, ok := c.plan.index[string(p.name)]; ok {
 			return
 		}
-		var size int
-		if size, err = p.size(); err == nil {
-			w.sizer.count(propertyName{raw: p.name}, nameSize(p.name)+size)
-			w.dst = append(w.dst, p.member...)
-		}
+		err = w.member(p)
 	})
 	return err
 }
@@ -159,22 +155,29 @@ func (u *Unknown) DecodeAs(c *Codec, pk, rk string, dst any, unknown *Unknown) e
 	return c.DecodeEntity(append(body, '}'), dst, &m, unknown)
 }
 
+// find returns the property of that name in members, ok false if there is none.
+func find(members []byte, name string) (found unknownProperty, ok bool) {
+	eachMember(members, func(p unknownProperty) {
+		if !ok && string(p.name) == name {
+			found, ok = p, true
+		}
+	})
+	return found, ok
+}
+
 // Value returns one property of u as the Go value of its type.
 func (u *Unknown) Value(name string) (value any, ok bool, err error) {
-	u.each(func(p unknownProperty) {
-		if string(p.name) != name || ok || err != nil {
-			return
-		}
-		if text, isText := p.text(); isText {
-			value, ok = text, true
-			return
-		}
-		one := Unknown{raw: p.member}
-		var all map[string]any
-		err = one.DecodeAs(contentCodec, "", "", &all, nil)
-		value, ok = all[name]
-	})
-	if ok && err == nil && value == nil {
+	p, ok := find(u.raw, name)
+	if !ok {
+		return nil, false, nil
+	}
+	if text, isText := p.text(); isText {
+		return text, true, nil
+	}
+	one := Unknown{raw: p.member}
+	var all map[string]any
+	err = one.DecodeAs(contentCodec, "", "", &all, nil)
+	if value, ok = all[name]; ok && err == nil && value == nil {
 		err = errors.New("property without a value")
 	}
 	return value, ok, err
@@ -182,18 +185,14 @@ func (u *Unknown) Value(name string) (value any, ok bool, err error) {
 
 // Text returns the value of a text property of u.
 func (u *Unknown) Text(name string) (text string, ok bool) {
-	u.each(func(p unknownProperty) {
-		if !ok && string(p.name) == name {
-			text, ok = p.text()
-		}
-	})
-	return text, ok
+	p, _ := find(u.raw, name)
+	return p.text()
 }
 
 // Has reports whether u has a property of that name.
-func (u *Unknown) Has(name string) (found bool) {
-	u.each(func(p unknownProperty) { found = found || string(p.name) == name })
-	return found
+func (u *Unknown) Has(name string) bool {
+	_, ok := find(u.raw, name)
+	return ok
 }
 
 // Names returns the names of the properties of u in the order of the row, without reserved ones.

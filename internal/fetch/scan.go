@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/azpatterns/azpatterns/internal/pages"
@@ -204,10 +205,5 @@ func (s *scan) received(g *segment, rows Rows, next wire.Position) {
 }
 
 func (s *scan) remove(g *segment) {
-	for i, h := range s.segments {
-		if h == g {
-			s.segments = append(s.segments[:i], s.segments[i+1:]...)
-			return
-		}
-	}
+	s.segments = slices.DeleteFunc(s.segments, func(h *segment) bool { return h == g })
 }

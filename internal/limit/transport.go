@@ -29,12 +29,7 @@ const (
 
 // ErrTooLong is the error of a body of more than [MaxReply] bytes. It matches
 // [azerr.ErrBadReply]. azcore does not try again after it: the next reply would be as long.
-var ErrTooLong error = &tooLong{azerr.Errorf("%w: %w", azerr.ErrBadReply, azerr.Sentinel("longer than any reply of the service"))}
-
-type tooLong struct{ error }
-
-func (e *tooLong) Unwrap() error { return e.error }
-func (*tooLong) NonRetriable()   {}
+var ErrTooLong = azerr.Final(azerr.Errorf("%w: %w", azerr.ErrBadReply, azerr.Sentinel("longer than any reply of the service")))
 
 // Transport returns a transport that sends through t and limits the bodies of replies. A
 // longer body of a reply of failure ends at the limit, so that its status still counts;

@@ -195,6 +195,13 @@ func (b *Bulk) commit(ctx context.Context, batch *Batch, ops []queuedOp) {
 	}
 }
 
+// isOneRow reports whether the transaction failed because of the one operation that the
+// error names, so that the others may succeed without it.
+func isOneRow(e *types.BatchError) bool {
+	return e.Index >= 0 && e.Err != nil && !errors.Is(e, azerr.ErrOutcomeUnknown) &&
+		!errors.Is(e, azerr.ErrThrottled) && !errors.Is(e, azerr.ErrTableNotFound)
+}
+
 // send sends one operation outside a transaction.
 func (b *Bulk) send(ctx context.Context, c *Change, o queuedOp) {
 	if err := ctx.Err(); err != nil {

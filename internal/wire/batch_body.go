@@ -15,6 +15,10 @@ var (
 	batchBoundary     = "batch_" + randomHex()
 	changesetBoundary = "changeset_" + randomHex()
 	batchContentType  = []string{"multipart/mixed; boundary=" + batchBoundary}
+
+	batchHead = "--" + batchBoundary + "\r\nContent-Type: multipart/mixed; boundary=" + changesetBoundary + "\r\n\r\n"
+	partHead  = "--" + changesetBoundary + "\r\nContent-Transfer-Encoding: binary\r\nContent-Type: application/http\r\n\r\n"
+	batchEnd  = "--" + changesetBoundary + "--\r\n--" + batchBoundary + "--\r\n"
 )
 
 func randomHex() string {
@@ -49,37 +53,29 @@ func BatchBytes(w *Write) int {
 // appendBatch appends the multipart body of a transaction: one changeset, in which each
 // part is a complete HTTP request.
 func appendBatch(dst []byte, table Address, writes []*Write) []byte {
-	mergeMethod, mergeHeader := "PATCH", ""
+	mergeMethod, mergeHeader := "PATCH ", ""
 	if table.Cosmos() {
 		// Cosmos DB does not support PATCH; aztables does the same.
-		mergeMethod, mergeHeader = "POST", "X-HTTP-Method: MERGE\r\n"
+		mergeMethod, mergeHeader = "POST ", "X-HTTP-Method: MERGE\r\n"
 	}
-	dst = append(dst, "--"...)
-	dst = append(dst, batchBoundary...)
-	dst = append(dst, "\r\nContent-Type: multipart/mixed; boundary="...)
-	dst = append(dst, changesetBoundary...)
-	dst = append(dst, "\r\n\r\n"...)
-	for i := range writes {
-		w := writes[i]
-		dst = append(dst, "--"...)
-		dst = append(dst, changesetBoundary...)
-		dst = append(dst, "\r\nContent-Transfer-Encoding: binary\r\nContent-Type: application/http\r\n\r\n"...)
-		header := ""
+	dst = append(dst, batchHead...)
+	for _, w := range writes {
+		dst = append(dst, partHead...)
+		method, header := "", ""
 		switch w.Kind {
 		case Insert:
-			dst = append(dst, "POST "...)
-			dst = append(dst, table.Base...)
-			header = "Prefer: return-no-content\r\n"
+			method, header = "POST ", "Prefer: return-no-content\r\n"
 		case InsertOrMerge, Merge:
-			dst = append(dst, mergeMethod...)
-			dst = append(dst, ' ')
-			dst = appendEntityAddress(dst, table.Base, w.PartitionKey, w.RowKey)
-			header = mergeHeader
+			method, header = mergeMethod, mergeHeader
 		case InsertOrReplace, Replace:
-			dst = append(dst, "PUT "...)
-			dst = appendEntityAddress(dst, table.Base, w.PartitionKey, w.RowKey)
+			method = "PUT "
 		case Delete:
-			dst = append(dst, "DELETE "...)
+			method = "DELETE "
+		}
+		dst = append(dst, method...)
+		if w.Kind == Insert {
+			dst = append(dst, table.Base...)
+		} else {
 			dst = appendEntityAddress(dst, table.Base, w.PartitionKey, w.RowKey)
 		}
 		dst = append(dst, " HTTP/1.1\r\nAccept: application/json;odata=minimalmetadata\r\nDataServiceVersion: 3.0\r\n"...)
@@ -97,11 +93,7 @@ func appendBatch(dst []byte, table Address, writes []*Write) []byte {
 		}
 		dst = append(dst, "\r\n"...)
 	}
-	dst = append(dst, "--"...)
-	dst = append(dst, changesetBoundary...)
-	dst = append(dst, "--\r\n--"...)
-	dst = append(dst, batchBoundary...)
-	return append(dst, "--\r\n"...)
+	return append(dst, batchEnd...)
 }
 
 // appendOneLine appends JSON and escapes the line separators U+2028 and U+2029, because

@@ -34,8 +34,8 @@ var cannedBatchReply = []byte("--b\r\n\r\n--c--\r\n\r\n--b--\r\n")
 // even if every part that arrived is a success.
 func parseBatchReply(contentType string, body []byte, writes []*Write) (batchReply, error) {
 	n := len(writes)
-	if len(bytes.TrimSpace(body)) > 0 && bytes.TrimSpace(body)[0] == '{' {
-		return jsonFailure(body, n)
+	if bytes.HasPrefix(bytes.TrimSpace(body), []byte{'{'}) { // the refusal of the transaction as a whole
+		return failedPart(part{status: http.StatusBadRequest, body: body}, n)
 	}
 	_, outer, ok := strings.Cut(contentType, "boundary=")
 	if !ok {
@@ -205,14 +205,8 @@ func (p *parts) read() (q part, next []byte, complete bool) {
 
 // statusLine reads the MIME headers of a part and its HTTP status.
 func (p *parts) statusLine() (status int, ok bool) {
-	for {
-		line, ok := p.next()
-		if !ok {
-			return 0, false
-		}
-		if len(line) == 0 {
-			break
-		}
+	if !p.skipTo("") {
+		return 0, false
 	}
 	line, ok := p.next()
 	if !ok || len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.")) {
@@ -258,11 +252,6 @@ func failedPart(p part, n int) (batchReply, error) {
 	return batchReply{failure: f}, nil
 }
 
-// jsonFailure parses the refusal of the transaction as a whole.
-func jsonFailure(body []byte, n int) (batchReply, error) {
-	return failedPart(part{status: http.StatusBadRequest, body: body}, n)
-}
-
 func malformed(what string) error {
 	return azerr.Errorf("%w: %w: %s", azerr.ErrBadReply, errBatchReply, what)
 }
@@ -289,15 +278,12 @@ func (l *lines) next() (line []byte, ok bool) {
 }
 
 func (l *lines) skipTo(boundary string) bool {
-	for {
-		line, ok := l.next()
-		if !ok {
-			return false
-		}
+	for line, ok := l.next(); ok; line, ok = l.next() {
 		if string(line) == boundary {
 			return true
 		}
 	}
+	return false
 }
 
 func equalFold(b []byte, lower string) bool {

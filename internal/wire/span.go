@@ -2,7 +2,6 @@ package wire
 
 import (
 	"context"
-	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 
@@ -51,7 +50,7 @@ func (s *Span) End() {
 		return
 	}
 	if a, ok := s.client.Address(); ok {
-		s.span.SetAttributes(tracing.Attribute{Key: "db.collection.name", Value: a.Base[strings.LastIndexByte(a.Base, '/')+1:]})
+		s.span.SetAttributes(tracing.Attribute{Key: "db.collection.name", Value: a.Table()})
 	}
 	if s.err != nil {
 		endError(s.span, s.err)

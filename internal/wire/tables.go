@@ -12,35 +12,36 @@ import (
 // CreateTable creates the table. It returns nil if the table exists already. It makes one
 // request.
 func (c *Client) CreateTable(ctx context.Context) error {
-	err := checkContext(ctx, "create table")
-	if err != nil {
+	return changeTable(ctx, "create table", func() error {
+		_, err := c.table.CreateTable(ctx, nil)
 		return err
-	}
-	if _, err = c.table.CreateTable(ctx, nil); err == nil {
-		return nil
-	}
-	e := tableError("create table", err)
-	if e.Code == "TableAlreadyExists" {
-		return nil
-	}
-	return e
+	}, func(e *types.Error) bool { return e.Code == "TableAlreadyExists" })
 }
 
 // DropTable deletes the table. It returns nil if the table does not exist or is being
 // deleted, perhaps by an earlier try of the same call. It makes one request.
 func (c *Client) DropTable(ctx context.Context) error {
-	err := checkContext(ctx, "drop table")
+	return changeTable(ctx, "drop table", func() error {
+		_, err := c.table.Delete(ctx, nil)
+		return err
+	}, func(e *types.Error) bool {
+		return errors.Is(e, azerr.ErrNotFound) || errors.Is(e, azerr.ErrTableNotFound)
+	})
+}
+
+// changeTable calls send. An error for which done returns true shows that there is nothing to do.
+func changeTable(ctx context.Context, op string, send func() error, done func(*types.Error) bool) error {
+	err := checkContext(ctx, op)
 	if err != nil {
 		return err
 	}
-	if _, err = c.table.Delete(ctx, nil); err == nil {
+	if err = send(); err == nil {
 		return nil
 	}
-	e := tableError("drop table", err)
-	if errors.Is(e, azerr.ErrNotFound) || errors.Is(e, azerr.ErrTableNotFound) {
-		return nil
+	if e := tableError(op, err); !done(e) {
+		return e
 	}
-	return e
+	return nil
 }
 
 // tableError returns the error of a request that changes the table itself.
