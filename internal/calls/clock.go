@@ -13,9 +13,9 @@ import (
 // reply takes time to arrive and Date has full seconds only, a Clock may be slow, by up to
 // a second more than the delay of the reply, but it is never fast. So an [Clock.Age] is
 // never too large.
-type Clock struct{ last atomic.Pointer[reading] }
+type Clock struct{ last atomic.Pointer[clockReading] }
 
-type reading struct {
+type clockReading struct {
 	header string    // Date as it was received
 	date   time.Time // by the service
 	asked  time.Time // when the request was sent, by this machine
@@ -33,7 +33,7 @@ func (c *Clock) Observe(h http.Header, asked time.Time) {
 		return
 	}
 	if date, err := http.ParseTime(dates[0]); err == nil {
-		c.last.Store(&reading{dates[0], date, asked, time.Now()})
+		c.last.Store(&clockReading{dates[0], date, asked, time.Now()})
 	}
 }
 
@@ -42,7 +42,7 @@ func (c *Clock) Observe(h http.Header, asked time.Time) {
 func (c *Clock) ObserveDate(date *time.Time) {
 	if date != nil {
 		now := time.Now()
-		c.last.Store(&reading{date: *date, asked: now, at: now})
+		c.last.Store(&clockReading{date: *date, asked: now, at: now})
 	}
 }
 

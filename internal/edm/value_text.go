@@ -57,12 +57,12 @@ func put2(b []byte, v int) {
 	b[0], b[1] = byte('0'+v/10), byte('0'+v%10)
 }
 
-// A layout is a text of eight bytes in which some are digits.
-type layout struct{ text, most uint64 }
+// A digitLayout is a text of eight bytes in which some are digits.
+type digitLayout struct{ text, most uint64 }
 
 // newLayout returns the layout of the text, in which each 0 is any digit.
-func newLayout(text string) layout {
-	l := layout{text: binary.LittleEndian.Uint64([]byte(text))}
+func newLayout(text string) digitLayout {
+	l := digitLayout{text: binary.LittleEndian.Uint64([]byte(text))}
 	for i := range len(text) {
 		most := uint64(0x7f) // plus one is a high bit
 		if text[i] == '0' {
@@ -75,7 +75,7 @@ func newLayout(text string) layout {
 
 // digits returns the digits of the first eight bytes of b, one in each byte and the first in
 // the lowest, and 0 for the other bytes. It returns false if b has another layout.
-func (l *layout) digits(b []byte) (uint64, bool) {
+func (l *digitLayout) digits(b []byte) (uint64, bool) {
 	x := binary.LittleEndian.Uint64(b) ^ l.text
 	return x, ((x+l.most)|x)&highBits == 0
 }

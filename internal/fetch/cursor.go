@@ -52,7 +52,7 @@ const maxCount = math.MaxInt
 
 // sealCursor makes a cursor for a read of the given kind. It needs the table's address,
 // and is called when a reply has shown it.
-func (p *Plan) sealCursor(kind string, position []byte) (string, error) {
+func (p *ReadPlan) sealCursor(kind string, position []byte) (string, error) {
 	a, known := p.source.client.Address()
 	if !known {
 		return "", fmt.Errorf("%s: %w: the address of the table did not show", kind, azerr.ErrBadReply)
@@ -62,7 +62,7 @@ func (p *Plan) sealCursor(kind string, position []byte) (string, error) {
 
 // openCursor checks that a cursor is of this kind of read, and of this plan. checkTable
 // compares the table, whose address may be unknown yet.
-func (p *Plan) openCursor(kind, text string) (pages.Cursor, *positionReader, error) {
+func (p *ReadPlan) openCursor(kind, text string) (pages.Cursor, *positionReader, error) {
 	c, ok := pages.OpenCursor(text, p.identity(kind)...)
 	if !ok || text == "" {
 		return pages.Cursor{}, nil, badCursor(kind)
@@ -75,7 +75,7 @@ func badCursor(kind string) error { return fmt.Errorf("%s: %w", kind, azerr.ErrB
 // identity distinguishes the plan from all others, including the plans that another
 // version of this package would make of the same filter: a position means nothing in
 // other reads.
-func (p *Plan) identity(kind string) []string {
+func (p *ReadPlan) identity(kind string) []string {
 	h := sha256.New()
 	for i := range p.reads {
 		fmt.Fprintf(h, "%v %s\n", p.reads[i].Point, p.reads[i].Filter)
@@ -83,20 +83,20 @@ func (p *Plan) identity(kind string) []string {
 	return []string{kind, p.filter.String(), selectText(p.source.system, p.selected), string(h.Sum(nil))}
 }
 
-func (p *Plan) sealPageCursor(pos position) (string, error) {
+func (p *ReadPlan) sealPageCursor(pos planPosition) (string, error) {
 	return p.sealCursor(pageCursor, appendToken(binary.AppendUvarint(nil, uint64(pos.read)), pos.token))
 }
 
 // openPageCursor decodes the cursor of a page; "" is the beginning.
-func (p *Plan) openPageCursor(text string) (pages.Cursor, position, error) {
+func (p *ReadPlan) openPageCursor(text string) (pages.Cursor, planPosition, error) {
 	if text == "" {
-		return pages.Cursor{}, position{}, nil
+		return pages.Cursor{}, planPosition{}, nil
 	}
 	c, r, err := p.openCursor(pageCursor, text)
 	if err != nil {
-		return c, position{}, err
+		return c, planPosition{}, err
 	}
-	pos := position{read: r.number(len(p.reads))}
+	pos := planPosition{read: r.number(len(p.reads))}
 	pos.token = r.token(func() bool { return len(r.rest) > 0 })
 	return c, pos, r.end(pageCursor)
 }
@@ -110,7 +110,7 @@ func (s *scan) sealCursor() (string, error) {
 	for _, g := range s.segments {
 		b = g.append(b)
 	}
-	return s.Plan.sealCursor(scanCursor, b)
+	return s.ReadPlan.sealCursor(scanCursor, b)
 }
 
 func (g *segment) append(b []byte) []byte {
@@ -179,7 +179,7 @@ func (s *scan) readSegment(r *positionReader) *segment {
 	}
 	requested := spanOf(&s.reads[read])
 	if bits&hasSpan != 0 {
-		requested = span{r.key(), r.key()}
+		requested = keyRange{r.key(), r.key()}
 	}
 	g, ok := s.newSegment(read, bits&hasSpan != 0, requested)
 	if bits&hasEnd != 0 {

@@ -118,7 +118,7 @@ func (r gap) size() float64 {
 func (g *segment) cutPoints(r gap, known *alphabet, n int) (points []cutPoint) {
 	border := slices.Index(r.last, separator)
 	target := g.varyingLevel()
-	if g.beyond != (keys.Key{}) && g.beyond.Compare(g.last) > 0 && !(span{To: g.end}).endsBefore(g.beyond) {
+	if g.beyond != (keys.Key{}) && g.beyond.Compare(g.last) > 0 && !(keyRange{To: g.end}).endsBefore(g.beyond) {
 		target = commonPrefix(r.last, textOf(g.beyond))
 	}
 	if r.level <= border {
@@ -149,7 +149,7 @@ func (g *segment) cutAt(r gap, border int, text string) (key keys.Key, ok bool) 
 		head := len(string(r.last[:border]))
 		key = keys.Key{Partition: text[:head], Row: text[head+1:]}
 	}
-	rest := span{key, g.end}
+	rest := keyRange{key, g.end}
 	return key, key.Validate() == nil && key.Compare(g.last) > 0 && !rest.endsBefore(key) && (key.Row == "" || rest.single())
 }
 

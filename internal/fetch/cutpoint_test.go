@@ -61,7 +61,7 @@ func TestCutPointsLieAfterTheLastRowAndBeforeTheEnd(t *testing.T) {
 		case "none":
 			g.end = keys.Key{}
 		}
-		if end := (span{To: g.end}); g.first.Compare(g.last) > 0 || end.endsBefore(g.last) {
+		if end := (keyRange{To: g.end}); g.first.Compare(g.last) > 0 || end.endsBefore(g.last) {
 			return
 		}
 		known.add(draw("seen"), draw("seen too"))
@@ -76,7 +76,7 @@ func TestCutPointsLieAfterTheLastRowAndBeforeTheEnd(t *testing.T) {
 		}
 		for i, p := range points {
 			found++
-			rest := span{p.key, g.end}
+			rest := keyRange{p.key, g.end}
 			if p.key.Validate() != nil || p.key.Compare(g.last) <= 0 || rest.endsBefore(p.key) {
 				t.Fatalf("%q does not lie between %q and %q", p.key, g.last, g.end)
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// Divide returns cursors of [Plan.Scan] that divide its rows: every key that the reads can
+// Divide returns cursors of [ReadPlan.Scan] that divide its rows: every key that the reads can
 // return belongs to exactly one. There are at most n, fewer if the table has fewer pages
 // than that, and one on Cosmos DB for Table, whose results have no order; none if the plan
 // has no reads.
@@ -17,12 +17,12 @@ import (
 // It cuts the reads at the points that Scan would cut at. Instead of reading the rows it
 // requests the keys of one page of each part, which shows whether the part is small, and
 // where to cut it otherwise. At most 4n+32 requests.
-func (p *Plan) Divide(ctx context.Context, n int) ([]string, error) {
-	d := &division{scan: &scan{Plan: p}, want: max(n, 1)}
+func (p *ReadPlan) Divide(ctx context.Context, n int) ([]string, error) {
+	d := &division{scan: &scan{ReadPlan: p}, want: max(n, 1)}
 	d.left = 4*d.want + 32
 	for i := range p.reads {
 		g, _ := p.newSegment(i, false, spanOf(&p.reads[i]))
-		d.parts = append(d.parts, &part{segment: g})
+		d.parts = append(d.parts, &subrange{segment: g})
 	}
 	if len(d.parts) == 0 {
 		return nil, ctx.Err()
@@ -35,7 +35,7 @@ func (p *Plan) Divide(ctx context.Context, n int) ([]string, error) {
 	}
 	var cursors []string
 	for _, g := range d.groups() {
-		s := &scan{Plan: p, segments: g.segments, nextRead: len(p.reads), progress: Progress{Segments: len(g.segments)}}
+		s := &scan{ReadPlan: p, segments: g.segments, nextRead: len(p.reads), progress: Progress{Segments: len(g.segments)}}
 		text, err := s.sealCursor()
 		if err != nil {
 			return nil, err
@@ -49,12 +49,12 @@ func (p *Plan) Divide(ctx context.Context, n int) ([]string, error) {
 type division struct {
 	*scan
 	want  int
-	left  int     // requests that may still be made
-	parts []*part // in the order of the reads, then of the keys
+	left  int         // requests that may still be made
+	parts []*subrange // in the order of the reads, then of the keys
 }
 
-// part is a part of the division. A new one has its first key as its last row.
-type part struct {
+// subrange is a part of the division. A new one has its first key as its last row.
+type subrange struct {
 	*segment
 	rows  int  // of the page that was requested
 	large bool // more rows follow that page
@@ -100,7 +100,7 @@ func (d *division) each(ctx context.Context, n int, f func(ctx context.Context, 
 
 // sample requests the keys of the first page of each part, whether or not the rows match
 // the filter: the time that a scan takes depends on the rows that the service reads.
-func (d *division) sample(ctx context.Context, parts []*part) error {
+func (d *division) sample(ctx context.Context, parts []*subrange) error {
 	pages := make([][]keys.Key, len(parts))
 	err := d.each(ctx, len(parts), func(ctx context.Context, i int) (err error) {
 		pages[i], parts[i].large, err = d.readKeys(ctx, parts[i].requested.filter(), d.pageSize())
@@ -127,7 +127,7 @@ func (d *division) probes() (all []*probe) {
 	if a, _ := d.source.client.Address(); a.Cosmos() {
 		return nil
 	}
-	var open []*part
+	var open []*subrange
 	large := 0
 	for _, q := range d.parts {
 		if q.large {
@@ -157,7 +157,7 @@ func (d *division) probes() (all []*probe) {
 			}
 		}
 		for _, at := range points {
-			all = append(all, &probe{cutPoint: at, of: q.segment, span: span{at.key, q.end}})
+			all = append(all, &probe{cutPoint: at, of: q.segment, span: keyRange{at.key, q.end}})
 		}
 	}
 	slices.SortFunc(all, func(a, b *probe) int { return cmp.Or(cmp.Compare(a.of.read, b.of.read), a.key.Compare(b.key)) })
@@ -167,15 +167,15 @@ func (d *division) probes() (all []*probe) {
 // apply acts on the result of a probe. It returns the part that it makes, nil if there is
 // none, or if that has no rows. Between a cut point and the row found there are no rows, so
 // the part before the cut ends at the row: no key is left out.
-func (d *division) apply(p *probe) *part {
-	i := slices.IndexFunc(d.parts, func(q *part) bool {
-		return q.read == p.of.read && q.last.Compare(p.key) < 0 && !(span{To: q.end}).endsBefore(p.key)
+func (d *division) apply(p *probe) *subrange {
+	i := slices.IndexFunc(d.parts, func(q *subrange) bool {
+		return q.read == p.of.read && q.last.Compare(p.key) < 0 && !(keyRange{To: q.end}).endsBefore(p.key)
 	})
 	if i < 0 {
 		return nil // an earlier probe found a row after this key
 	}
 	q, from := d.parts[i], p.key
-	empty := !p.found || (span{To: q.end}).endsBefore(p.row)
+	empty := !p.found || (keyRange{To: q.end}).endsBefore(p.row)
 	switch {
 	case !empty && p.explore:
 		q.beyond = p.row
@@ -186,17 +186,17 @@ func (d *division) apply(p *probe) *part {
 		}
 	}
 	borders := []keys.Key{q.requested.From, from, q.end}
-	if before := (span{q.requested.From, from}); from.Row != "" && !before.single() {
+	if before := (keyRange{q.requested.From, from}); from.Row != "" && !before.single() {
 		borders = slices.Insert(borders, 1, keys.Key{Partition: from.Partition}) // one request reads whole partitions or a part of one
 	}
-	var made []*part
+	var made []*subrange
 	for j, to := range borders[1:] {
-		g, ok := d.segmentOf(q.read, span{borders[j], to})
+		g, ok := d.segmentOf(q.read, keyRange{borders[j], to})
 		if !ok {
 			q.indivisible = true
 			return nil
 		}
-		made = append(made, &part{segment: g})
+		made = append(made, &subrange{segment: g})
 	}
 	// q becomes the part that its last row is in.
 	g := made[len(made)-2].segment
@@ -253,7 +253,7 @@ func (d *division) groups() (all []group) {
 func (d *division) joined(a, b []*segment) []*segment {
 	last, next := a[len(a)-1], b[0]
 	if last.read == next.read && last.end == next.requested.From {
-		if g, ok := d.segmentOf(last.read, span{last.requested.From, next.end}); ok {
+		if g, ok := d.segmentOf(last.read, keyRange{last.requested.From, next.end}); ok {
 			return append(append(slices.Clone(a[:len(a)-1]), g), b[1:]...)
 		}
 	}
@@ -262,7 +262,7 @@ func (d *division) joined(a, b []*segment) []*segment {
 
 // segmentOf returns the segment of the keys in s. ok is false if one filter cannot select
 // them.
-func (d *division) segmentOf(read int, s span) (g *segment, ok bool) {
+func (d *division) segmentOf(read int, s keyRange) (g *segment, ok bool) {
 	if all := spanOf(&d.reads[read]); s == all {
 		return d.newSegment(read, false, all)
 	}

@@ -48,7 +48,7 @@ func newReading(t testing.TB, partitions, rows int) *reading {
 	return &reading{account, fresh, NewSource(fresh, codec), entryDecoder{codec}}
 }
 
-func (r *reading) plan(t testing.TB, f query.Filter, o *types.QueryOptions) *Plan {
+func (r *reading) plan(t testing.TB, f query.Filter, o *types.QueryOptions) *ReadPlan {
 	t.Helper()
 	p, err := r.source.Plan(f, o)
 	if err != nil {
@@ -68,7 +68,7 @@ func codecOf[T any](t testing.TB) *edm.Codec {
 }
 
 // keysOf returns the keys of all rows that Run reads.
-func (r *reading) keysOf(t testing.TB, p *Plan) (all []keys.Key) {
+func (r *reading) keysOf(t testing.TB, p *ReadPlan) (all []keys.Key) {
 	t.Helper()
 	p.Run(t.Context(), r.decoder, func(rows Rows, err error) bool {
 		if err != nil {

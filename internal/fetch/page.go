@@ -18,7 +18,7 @@ import (
 //
 // One request, except for neighbouring point reads: then one for each, at most
 // [types.QueryOptions.Parallel] of them concurrently.
-func (p *Plan) Page(ctx context.Context, d Decoder, text string) (rows Rows, next string, err error) {
+func (p *ReadPlan) Page(ctx context.Context, d PageDecoder, text string) (rows Rows, next string, err error) {
 	from, pos, err := p.openPageCursor(text)
 	if err != nil {
 		return nil, "", err
@@ -49,21 +49,21 @@ func (p *Plan) Page(ctx context.Context, d Decoder, text string) (rows Rows, nex
 	return rows, next, nil
 }
 
-// position is where a plan continues: at which read, and where within it.
-type position struct {
+// planPosition is where a plan continues: at which read, and where within it.
+type planPosition struct {
 	read  int
 	token wire.Position
 }
 
 // readNext reads the plan's next part: one page of a range, or up to size neighbouring
 // points concurrently. It returns the position after it.
-func (p *Plan) readNext(ctx context.Context, d Decoder, pos position, size int) (Rows, position, error) {
+func (p *ReadPlan) readNext(ctx context.Context, d PageDecoder, pos planPosition, size int) (Rows, planPosition, error) {
 	if !p.reads[pos.read].Point {
 		rows, token, err := p.readPage(ctx, d, p.reads[pos.read].Filter, pos.token, size)
 		if token == (wire.Position{}) {
 			pos.read++
 		}
-		return rows, position{pos.read, token}, err
+		return rows, planPosition{pos.read, token}, err
 	}
 	end := pos.read
 	for end < len(p.reads) && end-pos.read < size && p.reads[end].Point {
@@ -82,14 +82,14 @@ func (p *Plan) readNext(ctx context.Context, d Decoder, pos position, size int) 
 		}
 	}
 	if len(found) == 1 {
-		return found[0], position{read: end}, nil
+		return found[0], planPosition{read: end}, nil
 	}
-	return d.Join(found), position{read: end}, nil
+	return d.Join(found), planPosition{read: end}, nil
 }
 
 // readPoint reads the row of a point, nil if it does not exist. Pages before the one
 // that has the row may be empty.
-func (p *Plan) readPoint(ctx context.Context, d Decoder, read int) (Rows, error) {
+func (p *ReadPlan) readPoint(ctx context.Context, d PageDecoder, read int) (Rows, error) {
 	first, err := p.readFirst(ctx, d, read, 1)
 	for err == nil && first.rows != nil && first.rows.Len() == 0 && first.next != (wire.Position{}) {
 		first.rows, first.next, err = p.readPage(ctx, d, p.reads[read].Filter, first.next, 1)
@@ -105,7 +105,7 @@ type firstPage struct {
 }
 
 // readFirst makes the first request of a read.
-func (p *Plan) readFirst(ctx context.Context, d Decoder, read, size int) (firstPage, error) {
+func (p *ReadPlan) readFirst(ctx context.Context, d PageDecoder, read, size int) (firstPage, error) {
 	if p.reads[read].Point && p.requested == nil {
 		rows, err := p.source.Get(ctx, p.reads[read].Key, d)
 		if errors.Is(err, azerr.ErrNotFound) {
@@ -118,7 +118,7 @@ func (p *Plan) readFirst(ctx context.Context, d Decoder, read, size int) (firstP
 }
 
 // readPage reads one page of a range, size rows at most. On success Rows are not nil.
-func (p *Plan) readPage(ctx context.Context, d Decoder, f query.Filter, token wire.Position, size int) (Rows, wire.Position, error) {
+func (p *ReadPlan) readPage(ctx context.Context, d PageDecoder, f query.Filter, token wire.Position, size int) (Rows, wire.Position, error) {
 	var rows Rows
 	top := p.top(size)
 	next, err := p.source.client.Query(ctx, wire.Query{
@@ -142,7 +142,7 @@ func (p *Plan) readPage(ctx context.Context, d Decoder, f query.Filter, token wi
 
 // top is the page size to request. If the caller leaves the size to the service, it is 0:
 // the service then returns 1000 rows, but Cosmos DB may return more.
-func (p *Plan) top(size int) int32 {
+func (p *ReadPlan) top(size int) int32 {
 	if size == maxPage && p.size == 0 && p.limit == 0 {
 		return 0
 	}

@@ -33,15 +33,15 @@ func check(o *types.QueryOptions) error {
 	return nil
 }
 
-// Plan is a filter that is ready to run: checked, and divided into reads. It is
+// ReadPlan is a filter that is ready to run: checked, and divided into reads. It is
 // immutable, and safe for concurrent use.
-type Plan struct {
+type ReadPlan struct {
 	source     *Source
 	filter     query.Filter
 	explained  query.Plan
 	reads      []query.Read
 	selected   []string // nil: whole rows
-	requested  []string // the same, and what the View needs
+	requested  []string // the same, and what the Restriction needs
 	selectText string   // of requested
 	partition  *string  // the partition key of all rows if it is not requested
 	limit      int
@@ -55,7 +55,7 @@ type Plan struct {
 // Plan prepares the reads of the rows that f matches. It makes no request. It refuses a
 // name or type that the rows do not have, a class of query that opts does not allow
 // ([query.ErrScan]), and options that are out of range.
-func (s *Source) Plan(f query.Filter, opts *types.QueryOptions) (*Plan, error) {
+func (s *Source) Plan(f query.Filter, opts *types.QueryOptions) (*ReadPlan, error) {
 	var o types.QueryOptions
 	if opts != nil {
 		o = *opts
@@ -66,7 +66,7 @@ func (s *Source) Plan(f query.Filter, opts *types.QueryOptions) (*Plan, error) {
 	if s.view != nil {
 		f = query.And(f, s.view.Filter)
 	}
-	p := &Plan{source: s, filter: f, limit: o.Limit, size: o.PageSize, parallel: o.Parallel, ordered: o.Ordered}
+	p := &ReadPlan{source: s, filter: f, limit: o.Limit, size: o.PageSize, parallel: o.Parallel, ordered: o.Ordered}
 	if p.parallel <= 0 {
 		p.parallel = defaultParallel
 	}
@@ -119,17 +119,17 @@ func (s *Source) PlanScan(f query.Filter, opts *types.QueryOptions) (*Plan, erro
 }
 
 // Explain returns the query plan that p runs by.
-func (p *Plan) Explain() query.Plan { return p.explained }
+func (p *ReadPlan) Explain() query.Plan { return p.explained }
 
-// drop removes the rows that are not in the View of p's Source.
-func (p *Plan) drop(rows Rows) {
+// drop removes the rows that are not in the Restriction of p's Source.
+func (p *ReadPlan) drop(rows Rows) {
 	if v := p.source.view; v != nil {
 		v.Drop(rows, p.selected)
 	}
 }
 
 // pageSize is the number of rows that one request returns at most.
-func (p *Plan) pageSize() int {
+func (p *ReadPlan) pageSize() int {
 	if p.size == 0 {
 		return maxPage
 	}
@@ -140,7 +140,7 @@ func (p *Plan) pageSize() int {
 // needs, and with the cursor that the read resumes from. It is called before the first
 // request, when the address may be unknown and nothing can be compared, and again for
 // every reply before its rows are used.
-func (p *Plan) checkTable(resumed pages.Cursor) error {
+func (p *ReadPlan) checkTable(resumed pages.Cursor) error {
 	a, known := p.source.client.Address()
 	switch {
 	case !known:

@@ -19,7 +19,7 @@ import (
 // concurrently only after the first turned out to be short.
 //
 // Run is not an iterator because those are inlined into the code of each type of rows.
-func (p *Plan) Run(ctx context.Context, d Decoder, yield func(Rows, error) bool) {
+func (p *ReadPlan) Run(ctx context.Context, d PageDecoder, yield func(Rows, error) bool) {
 	if err := p.checkTable(pages.Cursor{}); err != nil {
 		yield(nil, err)
 		return

@@ -16,7 +16,7 @@ import (
 type probe struct {
 	cutPoint
 	of    *segment
-	span  span
+	span  keyRange
 	found bool
 	row   keys.Key // the row found; the cut point if the service did not return it
 }
@@ -40,7 +40,7 @@ func (s *scan) probe(ctx context.Context, p *probe) error {
 
 // readKeys requests the keys of up to top rows that f matches, and reports whether more
 // may follow. One request.
-func (p *Plan) readKeys(ctx context.Context, f query.Filter, top int) (found []keys.Key, more bool, err error) {
+func (p *ReadPlan) readKeys(ctx context.Context, f query.Filter, top int) (found []keys.Key, more bool, err error) {
 	codec, err := keyCodec()
 	if err != nil {
 		return nil, false, err
@@ -112,7 +112,7 @@ func (s *scan) extraAllowed() int {
 func (s *scan) probed(p *probe) {
 	p.of.probes--
 	for _, g := range s.segments {
-		rest := span{p.key, g.end}
+		rest := keyRange{p.key, g.end}
 		if g.read != p.of.read || g.last.Compare(p.key) >= 0 || rest.endsBefore(p.key) {
 			continue
 		}
@@ -134,7 +134,7 @@ func (s *scan) cut(g *segment, p *probe) {
 	if p.key.Row == "" {
 		from.Row = "" // all of the partition
 	}
-	h, ok := s.newSegment(g.read, true, span{from, g.end})
+	h, ok := s.newSegment(g.read, true, keyRange{from, g.end})
 	if !ok {
 		g.indivisible = true
 		return

@@ -23,7 +23,7 @@ func (e *Entry) Encode() ([]byte, error) { return e.Content.Encode(e.Key) }
 
 // Properties reads the rows that f matches as property maps, for internal work such as
 // sweeps, whatever Go type the rows were written from. f and opts may name any property.
-// It makes the requests of [Plan.Run].
+// It makes the requests of [ReadPlan.Run].
 func Properties(ctx context.Context, c *wire.Client, f query.Filter, opts *types.QueryOptions) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		codec := edm.PropertiesCodec()
@@ -46,7 +46,7 @@ func Properties(ctx context.Context, c *wire.Client, f query.Filter, opts *types
 	}
 }
 
-// PropertiesPage reads one page of the same rows from a cursor, as [Plan.Page] does.
+// PropertiesPage reads one page of the same rows from a cursor, as [ReadPlan.Page] does.
 func PropertiesPage(ctx context.Context, c *wire.Client, f query.Filter, opts *types.QueryOptions, cursor string) (page []Entry, next string, err error) {
 	codec := edm.PropertiesCodec()
 	p, err := NewSource(c, codec).Plan(f, opts)
@@ -73,7 +73,7 @@ func Snapshot(ctx context.Context, c *wire.Client, f query.Filter) (page []Entry
 	return page, next != (wire.Position{}), err
 }
 
-// ScanProperties reads the same rows as [Properties], as [Plan.Scan] does, and calls yield
+// ScanProperties reads the same rows as [Properties], as [ReadPlan.Scan] does, and calls yield
 // for each page. Of a hundred requests, at most five are to divide the table. If sequential is
 // set it requests a page when the caller is done with the one before, so that a scan which is
 // interrupted and resumed reads at most one page again.
@@ -96,7 +96,7 @@ func ScanProperties(ctx context.Context, c *wire.Client, f query.Filter, opts *t
 	})
 }
 
-// DivideProperties returns cursors of [ScanProperties], as [Plan.Divide] does.
+// DivideProperties returns cursors of [ScanProperties], as [ReadPlan.Divide] does.
 func DivideProperties(ctx context.Context, c *wire.Client, f query.Filter, opts *types.QueryOptions, n int) ([]string, error) {
 	p, err := NewSource(c, edm.PropertiesCodec()).Plan(f, opts)
 	if err != nil {
@@ -112,7 +112,7 @@ func (e *entries) Len() int           { return len(*e) }
 func (e *entries) Key(i int) keys.Key { return (*e)[i].Key }
 func (e *entries) Trim(from, to int)  { *e = (*e)[from:to] }
 
-// entryDecoder is the Decoder of entries.
+// entryDecoder is the PageDecoder of entries.
 type entryDecoder struct{ codec *edm.Codec }
 
 func (d entryDecoder) Page(body []byte, _ int, _ []string, _ *string) (Rows, error) {

@@ -37,14 +37,14 @@ type Progress struct {
 // Each read starts as one segment, a range of keys. Whenever a request is free, the
 // segment with the most room left is cut in two: between partitions or, if a single one
 // is left, between rows of it. Cut points come from the keys received so far and from
-// probes, which request the keys of one row. Requests that [Plan.Run] would not need
+// probes, which request the keys of one row. Requests that [ReadPlan.Run] would not need
 // are bounded by [scan.extraAllowed].
 //
 // A row that exists all the time is returned exactly once, over any number of runs that
 // resume from one another's cursors. On Cosmos DB for Table, whose results have no
 // order, nothing is cut.
-func (p *Plan) Scan(ctx context.Context, d Decoder, text string, yield func(ScanPage, error) bool) {
-	s := &scan{Plan: p, decoder: d}
+func (p *ReadPlan) Scan(ctx context.Context, d PageDecoder, text string, yield func(ScanPage, error) bool) {
+	s := &scan{ReadPlan: p, decoder: d}
 	err := s.resume(ctx, text)
 	if err == nil {
 		err = s.checkTable(s.resumed)
@@ -58,7 +58,7 @@ func (p *Plan) Scan(ctx context.Context, d Decoder, text string, yield func(Scan
 
 type byKey struct{}
 
-// ByKey returns a context with which [Plan.Scan] resumes from a cursor without its continuation
+// ByKey returns a context with which [ReadPlan.Scan] resumes from a cursor without its continuation
 // tokens, which another region of the account does not accept. Each segment continues after
 // its last row, and the pages after it are requested again.
 func ByKey(ctx context.Context) context.Context { return context.WithValue(ctx, byKey{}, true) }
@@ -66,8 +66,8 @@ func ByKey(ctx context.Context) context.Context { return context.WithValue(ctx, 
 // scan is a scan in progress. It belongs to the goroutine of the loop. The other
 // goroutines make one request each and send the reply.
 type scan struct {
-	*Plan
-	decoder  Decoder
+	*ReadPlan
+	decoder  PageDecoder
 	resumed  pages.Cursor
 	segments []*segment
 	nextRead int // the first read of the plan that is no segment yet
@@ -144,7 +144,7 @@ func (s *scan) start(ctx context.Context) {
 			return
 		}
 		for _, at := range points {
-			p := &probe{cutPoint: at, of: g, span: span{at.key, g.end}}
+			p := &probe{cutPoint: at, of: g, span: keyRange{at.key, g.end}}
 			g.probes++
 			s.extra++
 			s.send(func() reply { return reply{probe: p, err: s.probe(ctx, p)} })
@@ -186,7 +186,7 @@ func (s *scan) received(g *segment, rows Rows, next wire.Position) {
 	g.reading = false
 	s.pages++
 	done := g.advance(rows, next)
-	n := rows.Len() // before the View drops any, because all keys serve the choice of cut points
+	n := rows.Len() // before the Restriction drops any, because all keys serve the choice of cut points
 	if n > 0 {
 		for i := 0; i < n; i += max(n/16, 1) { // a sample: keys consist of few characters
 			s.known.add(g.first, rows.Key(i))

@@ -8,23 +8,23 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// span is the keys from From up to, and without, To. A zero To is no bound; as a bound
+// keyRange is the keys from From up to, and without, To. A zero To is no bound; as a bound
 // it would exclude every key. A span that one request can read either begins and ends
 // with whole partitions or lies within one.
-type span struct{ From, To keys.Key }
+type keyRange struct{ From, To keys.Key }
 
 // endsBefore reports whether k lies after the span.
-func (s span) endsBefore(k keys.Key) bool { return s.To != (keys.Key{}) && k.Compare(s.To) >= 0 }
+func (s keyRange) endsBefore(k keys.Key) bool { return s.To != (keys.Key{}) && k.Compare(s.To) >= 0 }
 
 // single reports whether the span lies within the partition of From.
-func (s span) single() bool {
+func (s keyRange) single() bool {
 	p := s.From.Partition
 	return s.To == afterPartition(p) || s.To.Partition == p && s.To.Row != ""
 }
 
 // filter matches the rows of the span. It never joins partition keys by or, and bounds
 // row keys in one partition only: for all other filters the service reads more rows.
-func (s span) filter() query.Filter {
+func (s keyRange) filter() query.Filter {
 	if !s.single() {
 		return query.PartitionKey.Within(keys.Range{From: s.From.Partition, To: s.To.Partition})
 	}
@@ -41,7 +41,7 @@ func afterPartition(p string) keys.Key { return keys.Key{Partition: p + " "} }
 
 // spanOf returns the keys of a read. A bound that ends in U+0000, which no key contains,
 // is equivalent to one that ends in a space.
-func spanOf(r *query.Read) span {
+func spanOf(r *query.Read) keyRange {
 	legal := func(s string) string {
 		if head, ok := strings.CutSuffix(s, "\x00"); ok {
 			return head + " "
@@ -50,9 +50,9 @@ func spanOf(r *query.Read) span {
 	}
 	p := r.Partition
 	if p.To != p.From+"\x00" {
-		return span{keys.Key{Partition: legal(p.From)}, keys.Key{Partition: legal(p.To)}}
+		return keyRange{keys.Key{Partition: legal(p.From)}, keys.Key{Partition: legal(p.To)}}
 	}
-	s := span{keys.Key{Partition: p.From, Row: legal(r.Row.From)}, afterPartition(p.From)}
+	s := keyRange{keys.Key{Partition: p.From, Row: legal(r.Row.From)}, afterPartition(p.From)}
 	if r.Row.To != "" {
 		s.To = keys.Key{Partition: p.From, Row: legal(r.Row.To)}
 	}
@@ -63,7 +63,7 @@ func spanOf(r *query.Read) span {
 type segment struct {
 	read         int           // the read of the plan that it is a part of
 	narrowed     bool          // it began as a part of the read: filter is narrowed to requested
-	requested    span          // the keys that filter asks for
+	requested    keyRange      // the keys that filter asks for
 	end          keys.Key      // where the segment ends, at or before requested.To
 	resumed      bool          // rows up to resumedAfter were returned already
 	resumedAfter keys.Key      // may be the zero key, which a row can have
@@ -92,14 +92,14 @@ type segment struct {
 
 // newSegment returns the segment of the keys in s, all of a read or a part of it. ok is
 // false if the filter for the part has more comparisons than the service accepts.
-func (p *Plan) newSegment(read int, narrowed bool, s span) (g *segment, ok bool) {
+func (p *ReadPlan) newSegment(read int, narrowed bool, s keyRange) (g *segment, ok bool) {
 	g = &segment{read: read, narrowed: narrowed, requested: s, end: s.To, first: s.From, last: s.From, patience: 1}
 	g.filter, ok = p.readFilter(read, narrowed, s)
 	return g, ok
 }
 
 // readFilter returns the filter of a read or, if narrowed, of its part in s.
-func (p *Plan) readFilter(read int, narrowed bool, s span) (f query.Filter, ok bool) {
+func (p *ReadPlan) readFilter(read int, narrowed bool, s keyRange) (f query.Filter, ok bool) {
 	f = p.reads[read].Filter
 	if !narrowed {
 		return f, true
@@ -113,8 +113,8 @@ func (p *Plan) readFilter(read int, narrowed bool, s span) (f query.Filter, ok b
 
 // restart lets g request only what is left of it. A request with a continuation token
 // has to keep its filter, and after a cut may read many empty pages.
-func (p *Plan) restart(g *segment) {
-	rest := span{g.requested.From, g.end}
+func (p *ReadPlan) restart(g *segment) {
+	rest := keyRange{g.requested.From, g.end}
 	if g.seen {
 		if rest.From = g.last; !rest.single() {
 			rest.From.Row = ""
@@ -141,7 +141,7 @@ func (g *segment) advance(rows Rows, next wire.Position) (done bool) {
 	for from < to && g.resumed && rows.Key(from).Compare(g.resumedAfter) <= 0 {
 		from++
 	}
-	own := span{To: g.end}
+	own := keyRange{To: g.end}
 	for to > from && own.endsBefore(rows.Key(to-1)) {
 		to--
 		done = true

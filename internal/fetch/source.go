@@ -1,12 +1,12 @@
 // Package fetch reads rows of a table. It plans a filter as point reads and ranges, each
 // read page by page, and requests several of them concurrently if there are several.
 //
-// Nothing here depends on the Go type of the rows: a [Decoder] turns the body of a reply
+// Nothing here depends on the Go type of the rows: a [PageDecoder] turns the body of a reply
 // into [Rows] of the caller's type, of which the package uses only the keys. It calls
 // both interfaces a few times per page, not per row.
 //
 // The path of a read is [Source.Get] for one key; otherwise [Source.Plan], and then
-// [Plan.Run], [Plan.Page] or [Plan.Scan].
+// [ReadPlan.Run], [ReadPlan.Page] or [ReadPlan.Scan].
 package fetch
 
 import (
@@ -31,10 +31,10 @@ type Rows interface {
 	Trim(from, to int)
 }
 
-// Decoder makes Rows of replies. It must be safe for concurrent use. A body is valid
+// PageDecoder makes Rows of replies. It must be safe for concurrent use. A body is valid
 // only during the call. One reply may be decoded several times, because a request whose
 // reply breaks off is repeated; only the last result counts.
-type Decoder interface {
+type PageDecoder interface {
 	// Page decodes a page of a query. It has size rows at most, unless the service
 	// chooses the size of pages. Selected are the properties that were requested, nil
 	// for all. partition is the partition key of all rows if they were read without it,
@@ -55,13 +55,13 @@ type Source struct {
 	client *wire.Client
 	schema query.Schema // what filters may name; nil: any property
 	codec  *edm.Codec
-	only   []string // the properties to request; nil: all
-	system []string // the same of those that every row has
-	bare   bool     // request no metadata
-	view   *View    // nil: all rows
+	only   []string     // the properties to request; nil: all
+	system []string     // the same of those that every row has
+	bare   bool         // request no metadata
+	view   *Restriction // nil: all rows
 }
 
-// Begin begins the span of a read. A Source with a View is that of a store.
+// Begin begins the span of a read. A Source with a Restriction is that of a store.
 func (s *Source) Begin(ctx context.Context, op string) (context.Context, *wire.Span) {
 	if s.view != nil {
 		return s.client.Begin(ctx, "store.", op)
@@ -102,10 +102,10 @@ func (s *Source) Project(codec *edm.Codec) (*Source, error) {
 // Bare reports whether the rows are read without metadata, and so without their ETags.
 func (s *Source) Bare() bool { return s.bare }
 
-// A View restricts a Source to some of the rows of its table. It must be a function of the
-// row alone, so that a row that does not change is always in the View or never.
-type View struct {
-	// Filter is matched by all rows of the View. The service evaluates it.
+// A Restriction restricts a Source to some of the rows of its table. It must be a function of the
+// row alone, so that a row that does not change is always in the Restriction or never.
+type Restriction struct {
+	// Filter is matched by all rows of the Restriction. The service evaluates it.
 	Filter query.Filter
 
 	// Whole means that Drop needs whole rows, Needs that it needs these properties. A plan
@@ -113,15 +113,15 @@ type View struct {
 	Whole bool
 	Needs []string
 
-	// Drop removes the rows that are not in the View. Of the others it removes what was read
+	// Drop removes the rows that are not in the Restriction. Of the others it removes what was read
 	// in addition to selected; nil means that nothing was.
 	Drop func(rows Rows, selected []string)
 }
 
 // Restrict returns the Source of the rows of v. The number of rows in a page, and the Limit of
 // a plan, count these rows only. A page can be shorter than requested, or empty, although more
-// rows follow. [Source.Get] ignores the View. The error is that of the View's filter.
-func (s *Source) Restrict(v *View) (*Source, error) {
+// rows follow. [Source.Get] ignores the Restriction. The error is that of its filter.
+func (s *Source) Restrict(v *Restriction) (*Source, error) {
 	err := v.Filter.Err()
 	if err == nil && s.schema != nil {
 		err = v.Filter.Check(s.schema)
@@ -133,7 +133,7 @@ func (s *Source) Restrict(v *View) (*Source, error) {
 
 // Get reads the row at key, as Rows of length one. If the row does not exist, the error
 // matches [azerr.ErrNotFound]. One request.
-func (s *Source) Get(ctx context.Context, key keys.Key, d Decoder) (Rows, error) {
+func (s *Source) Get(ctx context.Context, key keys.Key, d PageDecoder) (Rows, error) {
 	if err := key.Validate(); err != nil {
 		return nil, fmt.Errorf("get: %w", err)
 	}
@@ -156,7 +156,7 @@ func (s *Source) Get(ctx context.Context, key keys.Key, d Decoder) (Rows, error)
 
 // getByQuery reads a part of one row. Only a query can ask for a part. A query for an
 // exact key costs the service the same as a point read.
-func (s *Source) getByQuery(ctx context.Context, key keys.Key, d Decoder) (Rows, error) {
+func (s *Source) getByQuery(ctx context.Context, key keys.Key, d PageDecoder) (Rows, error) {
 	p, err := s.Plan(query.And(query.PartitionKey.Eq(key.Partition), query.RowKey.Eq(key.Row)), nil)
 	if err != nil {
 		return nil, err

@@ -62,6 +62,20 @@ func twinsOf(public, internal map[string]string) (pairs []string) {
 // those of tests excepted. In patterns only exported structs count.
 func structs(t *testing.T, root string) map[string]string {
 	found := map[string]string{}
+	eachType(t, root, func(pkg string, spec *ast.TypeSpec) {
+		of, ok := spec.Type.(*ast.StructType)
+		if !ok || root == "patterns" && !spec.Name.IsExported() {
+			return
+		}
+		if fields := fieldsOf(of); len(fields) > 1 {
+			found[pkg+"."+spec.Name.Name] = strings.Join(fields, ",")
+		}
+	})
+	return found
+}
+
+// eachType calls visit for each type that a package below root declares, those of tests excepted.
+func eachType(t *testing.T, root string, visit func(pkg string, spec *ast.TypeSpec)) {
 	err := filepath.WalkDir(filepath.Join("../..", root), func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(file, ".go") || strings.HasSuffix(file, "_test.go") {
 			return err
@@ -75,28 +89,17 @@ func structs(t *testing.T, root string) map[string]string {
 			return err
 		}
 		for _, decl := range parsed.Decls {
-			decl, ok := decl.(*ast.GenDecl)
-			if !ok {
-				continue
-			}
-			for _, spec := range decl.Specs {
-				spec, ok := spec.(*ast.TypeSpec)
-				if !ok || root == "patterns" && !spec.Name.IsExported() {
-					continue
-				}
-				of, ok := spec.Type.(*ast.StructType)
-				if !ok {
-					continue
-				}
-				if fields := fieldsOf(of); len(fields) > 1 {
-					found[filepath.ToSlash(dir)+"."+spec.Name.Name] = strings.Join(fields, ",")
+			if decl, ok := decl.(*ast.GenDecl); ok {
+				for _, spec := range decl.Specs {
+					if spec, ok := spec.(*ast.TypeSpec); ok {
+						visit(filepath.ToSlash(dir), spec)
+					}
 				}
 			}
 		}
 		return nil
 	})
 	assert.NoError(t, err)
-	return found
 }
 
 // fieldsOf returns the sorted names of the fields; that of an embedded field is its type.

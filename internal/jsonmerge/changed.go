@@ -33,11 +33,11 @@ func pairChanged(from []int, before, now *nested) {
 type index struct {
 	of      *nested
 	seed    maphash.Seed
-	sums    []uint64               // of the members of each element
-	whole   map[uint64]found       // elements by their sums
-	less    map[uint64]found       // elements by their sums without one member
-	without map[rest]found         // likewise, by the name of that member
-	values  map[string]map[int]int // by name, how many elements have a value
+	sums    []uint64                // of the members of each element
+	whole   map[uint64]elementMatch // elements by their sums
+	less    map[uint64]elementMatch // elements by their sums without one member
+	without map[rest]elementMatch   // likewise, by the name of that member
+	values  map[string]map[int]int  // by name, how many elements have a value
 	objects int
 }
 
@@ -46,15 +46,15 @@ type rest struct {
 	name string
 }
 
-// found is the element at a position and the member that it is found without.
-type found struct {
+// elementMatch is the element at a position and the member that it is found without.
+type elementMatch struct {
 	at      int
 	member  string
 	several bool // different elements
 }
 
 func newIndex(seed maphash.Seed, of *nested) *index {
-	x := &index{of, seed, make([]uint64, len(of.parts)), map[uint64]found{}, map[uint64]found{}, map[rest]found{}, map[string]map[int]int{}, 0}
+	x := &index{of, seed, make([]uint64, len(of.parts)), map[uint64]elementMatch{}, map[uint64]elementMatch{}, map[rest]elementMatch{}, map[string]map[int]int{}, 0}
 	for i := range of.parts {
 		v := &of.parts[i].value
 		if v.kind() != '{' {
@@ -64,11 +64,11 @@ func newIndex(seed maphash.Seed, of *nested) *index {
 		for k := range v.parts {
 			x.sums[i] += x.hash(&v.parts[k])
 		}
-		add(x.whole, x.sums[i], found{at: i})
+		add(x.whole, x.sums[i], elementMatch{at: i})
 		for k := range v.parts {
 			name, sum := v.parts[k].name, x.sums[i]-x.hash(&v.parts[k])
-			add(x.less, sum, found{at: i, member: name})
-			add(x.without, rest{sum, name}, found{at: i, member: name})
+			add(x.less, sum, elementMatch{at: i, member: name})
+			add(x.without, rest{sum, name}, elementMatch{at: i, member: name})
 			if x.values[name] == nil {
 				x.values[name] = map[int]int{}
 			}
@@ -78,7 +78,7 @@ func newIndex(seed maphash.Seed, of *nested) *index {
 	return x
 }
 
-func add[K comparable](in map[K]found, key K, f found) {
+func add[K comparable](in map[K]elementMatch, key K, f elementMatch) {
 	if old, ok := in[key]; ok {
 		f.several = true
 		if old.several {
@@ -89,7 +89,7 @@ func add[K comparable](in map[K]found, key K, f found) {
 }
 
 // hash depends on the name and the value of a member.
-func (x *index) hash(p *part) uint64 {
+func (x *index) hash(p *nestedPart) uint64 {
 	return maphash.Comparable(x.seed, struct {
 		name string
 		id   int
@@ -105,7 +105,7 @@ func (x *index) only(other *index, i int) (at int, member string) {
 	}
 	at = -1
 	several := false
-	consider := func(f found, ok bool, name string) {
+	consider := func(f elementMatch, ok bool, name string) {
 		if ok {
 			several = several || f.several || at >= 0 && at != f.at
 			at, member = f.at, name

@@ -11,13 +11,13 @@ import (
 type nested struct {
 	text  string
 	id    int // values that one parser has read have equal ones if their texts are equal
-	parts []part
+	parts []nestedPart
 	open  string // up to the first part
 	end   string // after the last one
 }
 
-// part is a member of an object or an element of an array.
-type part struct {
+// nestedPart is a member of an object or an element of an array.
+type nestedPart struct {
 	gap   string // before it: the comma and white space; "" for the first
 	name  string // of a member
 	label string // of a member, up to its value
@@ -85,7 +85,7 @@ func (p *parser) inside(n *nested) (key []byte) {
 	key = append(key, n.open...)
 	end := p.at // of the last value
 	for p.text[p.at] != '}' && p.text[p.at] != ']' {
-		var q part
+		var q nestedPart
 		q.gap = p.text[end:p.at]
 		if object {
 			begin := p.at
@@ -151,7 +151,7 @@ func (r *rebuilt) part(i int) {
 }
 
 // append adds a part that the other one does not have.
-func (r *rebuilt) append(p *part) {
+func (r *rebuilt) append(p *nestedPart) {
 	r.begin("")
 	r.WriteString(p.label)
 	r.WriteString(p.value.text)

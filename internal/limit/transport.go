@@ -57,11 +57,11 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 		resp.Body = http.NoBody
 	case err != nil || resp == nil || resp.Body == nil || resp.Body == http.NoBody:
 	case resp.StatusCode >= http.StatusMultipleChoices:
-		resp.Body = &body{ReadCloser: resp.Body, left: maxError, then: io.EOF}
+		resp.Body = &limitedBody{ReadCloser: resp.Body, left: maxError, then: io.EOF}
 	case isMessages(req):
-		resp.Body = &messages{body{ReadCloser: resp.Body, left: MaxReply, then: ErrTooLong}, maxTags}
+		resp.Body = &messages{limitedBody{ReadCloser: resp.Body, left: MaxReply, then: ErrTooLong}, maxTags}
 	case !isContent(req):
-		resp.Body = &body{ReadCloser: resp.Body, left: MaxReply, then: ErrTooLong}
+		resp.Body = &limitedBody{ReadCloser: resp.Body, left: MaxReply, then: ErrTooLong}
 	}
 	return resp, err
 }
@@ -93,26 +93,26 @@ func isMessages(req *http.Request) bool {
 // messages is a body that also ends if it has too many tags: decoded, an empty element takes
 // 60 times its size. Within texts, the service writes < as an entity.
 type messages struct {
-	body
+	limitedBody
 	tags int // that may follow
 }
 
 func (m *messages) Read(p []byte) (int, error) {
-	n, err := m.body.Read(p)
+	n, err := m.limitedBody.Read(p)
 	if m.tags -= bytes.Count(p[:n], []byte{'<'}); m.tags < 0 {
 		return n, ErrTooLong
 	}
 	return n, err
 }
 
-// body ends with the error then if more than left bytes follow.
-type body struct {
+// limitedBody ends with the error then if more than left bytes follow.
+type limitedBody struct {
 	io.ReadCloser
 	left int64
 	then error
 }
 
-func (b *body) Read(p []byte) (int, error) {
+func (b *limitedBody) Read(p []byte) (int, error) {
 	if b.left < 0 {
 		return 0, b.then
 	}

@@ -92,7 +92,7 @@ func TestAReplyWithoutABodyIsNotChanged(t *testing.T) {
 		resp, _ := Transport(inner).Do(request(http.MethodGet, "https://x", ""))
 		assert.Equal(t, resp.Body, body, "another body")
 	}
-	if n, err := io.Copy(io.Discard, &body{ReadCloser: io.NopCloser(strings.NewReader("ab")), left: 2, then: io.EOF}); n != 2 || err != nil {
+	if n, err := io.Copy(io.Discard, &limitedBody{ReadCloser: io.NopCloser(strings.NewReader("ab")), left: 2, then: io.EOF}); n != 2 || err != nil {
 		t.Error(n, err)
 	}
 }

@@ -28,7 +28,7 @@ type Checked struct {
 	Held   bool  // the row belongs to another primary, which implies it too, or to no view
 	Err    error `json:"-"` // why it cannot be checked
 
-	target
+	drainRow
 	at    place
 	names []string    // of the rows to read: itself and, if it is merged into, the mark
 	read  *together   // these, after the primary if they are in its partition
@@ -38,7 +38,7 @@ type Checked struct {
 
 // place is a partition with derived rows.
 type place struct {
-	table     *view.Table
+	table     *view.RemoteTable
 	partition string
 }
 
@@ -174,11 +174,11 @@ func (c *check) readRemote(ctx context.Context, rows []Checked) (pending map[str
 	return pending, nil
 }
 
-// finding is what the comparison of a row with its primary has found.
-type finding int
+// comparison is what the comparison of a row with its primary has found.
+type comparison int
 
 const (
-	isRight finding = iota
+	isRight comparison = iota
 	isUndecided
 	isWrong
 	isUnconfirmed // it differs, but perhaps from an earlier version of the primary
@@ -186,7 +186,7 @@ const (
 
 // compare compares a row that was read with its primary. before is what was found there in the last
 // round; pending means that an operation is about to write the row.
-func (c *check) compare(r *Checked, before view.Found, pending bool) finding {
+func (c *check) compare(r *Checked, before view.Found, pending bool) comparison {
 	e := r.read.rows[0]
 	agrees := r.agrees()
 	switch {

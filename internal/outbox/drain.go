@@ -25,26 +25,26 @@ type drain struct {
 	began   time.Time // when it was certain last that the operation has a record
 
 	// What a writer knows right after the commit; for the first round only.
-	known    *version
+	known    *primaryVersion
 	diffs    []view.Diff
 	found    map[types.RowRef]view.Found // what was read before the commit
 	reserved map[types.RowRef]*reservation
 }
 
-// version is a version of the primary.
-type version struct {
+// primaryVersion is a version of the primary.
+type primaryVersion struct {
 	value   any    // nil: there is none
 	etag    string // "" likewise
 	listing view.Listing
 	unknown *edm.Unknown // what the row has besides the value
 }
 
-func (s *Store) readVersion(ctx context.Context, key keys.Key) (*version, error) {
+func (s *Store) readVersion(ctx context.Context, key keys.Key) (*primaryVersion, error) {
 	r, err := s.find(ctx, key)
 	if err != nil || r == nil {
-		return &version{}, err
+		return &primaryVersion{}, err
 	}
-	return &version{r.Value, r.ETag, view.ListingOf(r.Origin), unknownOf(r.Origin)}, nil
+	return &primaryVersion{r.Value, r.ETag, view.ListingOf(r.Origin), unknownOf(r.Origin)}, nil
 }
 
 // drain works in rounds until no other client interferes with one. It reports whether it
@@ -149,7 +149,7 @@ func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err erro
 		return false, false, fmt.Errorf("drain: %w", errSlow)
 	}
 	wrote, raced, err := s.writeRows(ctx, targets)
-	unchecked := slices.ContainsFunc(targets, func(t target) bool { return t.unchecked })
+	unchecked := slices.ContainsFunc(targets, func(t drainRow) bool { return t.unchecked })
 	if err != nil || raced || !unchecked {
 		return !raced, wrote, err
 	}
@@ -159,7 +159,7 @@ func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err erro
 
 // writeRows writes the rows that are not up to date. A failure of one row does not stop
 // the others.
-func (s *Store) writeRows(ctx context.Context, targets []target) (wrote, raced bool, err error) {
+func (s *Store) writeRows(ctx context.Context, targets []drainRow) (wrote, raced bool, err error) {
 	errs := make([]error, len(targets))
 	wroteRow := make([]bool, len(targets))
 	s.each(len(targets), func(i int) { wroteRow[i], errs[i] = targets[i].write(ctx) })

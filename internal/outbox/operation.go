@@ -33,13 +33,13 @@ type transaction struct {
 // operation is an intent of a transaction.
 type operation struct {
 	*Intent
-	index int  // in the transaction
-	alone bool // it is the only one
-	plan       // of the present attempt
-	part  *part
-	apart []string    // views that the entity is not listed in, because another entity has its row
-	since string      // the ETag of the version of which that is true
-	met   *txn.Record // the row without an entity that an insert has met
+	index   int  // in the transaction
+	alone   bool // it is the only one
+	planned      // of the present attempt
+	part    *operationState
+	apart   []string    // views that the entity is not listed in, because another entity has its row
+	since   string      // the ETag of the version of which that is true
+	met     *txn.Record // the row without an entity that an insert has met
 }
 
 // opError is the error of one of several operations. Its message is that of err.

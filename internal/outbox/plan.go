@@ -18,8 +18,8 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
-// plan is what an attempt found out about one primary, and what it is going to write.
-type plan struct {
+// planned is what an attempt found out about one primary, and what it is going to write.
+type planned struct {
 	was     *txn.Record
 	over    *txn.Record    // if there is no entity, but what views have merged into its row
 	now     any            // the new version of the entity, nil to delete it
@@ -37,7 +37,7 @@ func (t *transaction) plan(ctx context.Context) error {
 		if op.Known && op.Spent != nil && op.Spent.Swap(true) {
 			op.Was, op.Known = nil, false
 		}
-		op.plan, op.part = plan{was: op.Was, over: op.met}, nil
+		op.planned, op.part = planned{was: op.Was, over: op.met}, nil
 		if strings.HasPrefix(op.Key.Row, view.ReservedRow) {
 			return op.failed(fmt.Errorf("%s: %w: a row key begins with %q", op.Op, keys.ErrBadKey, view.ReservedRow))
 		}
@@ -245,7 +245,7 @@ func (op *operation) encode(s *Store, origin *txn.Origin) error {
 }
 
 // record is the primary after the operation.
-func (p *plan) record(key keys.Key, etag string) txn.Record {
+func (p *planned) record(key keys.Key, etag string) txn.Record {
 	if p.origin != nil {
 		p.origin.Unknown.Stored(etag)
 	}

@@ -92,7 +92,7 @@ func (t *transaction) throughOutbox(ctx context.Context, batch *txn.Batch) ([]tx
 		d.began = st.at
 		if etag, changed := etagOf[d.primary]; changed && etag != txn.SupersededETag {
 			op := t.of(d.primary)
-			d.known = &version{op.now, etag, view.ListingOf(op.origin), unknownOf(op.origin)}
+			d.known = &primaryVersion{op.now, etag, view.ListingOf(op.origin), unknownOf(op.origin)}
 			if op.Rows == nil {
 				d.known.listing = op.views.Listing()
 			}
@@ -120,7 +120,7 @@ func (t *transaction) throughOutbox(ctx context.Context, batch *txn.Batch) ([]tx
 }
 
 // refs are the remote rows that the operation affects, old and new.
-func (p *plan) refs() []types.RowRef {
+func (p *planned) refs() []types.RowRef {
 	var refs []types.RowRef
 	add := func(r types.RowRef) {
 		if !slices.Contains(refs, r) {
@@ -201,14 +201,14 @@ func (t *transaction) commitWithOutbox(ctx, within context.Context, changes []tx
 
 // resolved returns the ETags of a transaction whose response was lost; r is its first outbox
 // row. The ETag of a primary which was changed since can no longer be found out.
-func (t *transaction) resolved(ctx context.Context, r *record) committed {
+func (t *transaction) resolved(ctx context.Context, r *outboxRecord) committed {
 	var c committed
 	for i, pt := range t.state.parts {
 		ref := outboxRef{key: recordKey(t.partition(), pt.id)}
 		if i > 0 {
 			other, ok, err := t.store.readRecord(ctx, t.partition(), pt.id)
 			if r = &other; err != nil || !ok {
-				r = &record{outboxRow: outboxRow{Worker: "unknown"}}
+				r = &outboxRecord{outboxRow: outboxRow{Worker: "unknown"}}
 			}
 		}
 		if r.Worker == "" {

@@ -37,14 +37,14 @@ const (
 	stateFence   = "fence"   // the operation was not applied, and can no longer be
 )
 
-// record is an outbox row as it was read or written.
-type record struct {
+// outboxRecord is an outbox row as it was read or written.
+type outboxRecord struct {
 	outboxRow
 	txn.Record
 }
 
 // committed reports whether the operation was applied.
-func (r *record) committed() bool { return r.State != stateFence }
+func (r *outboxRecord) committed() bool { return r.State != stateFence }
 
 func recordKey(partition, id string) keys.Key {
 	return keys.Key{Partition: partition, Row: outboxPrefix + id}
@@ -86,17 +86,17 @@ func insertOp(row *outboxRow, key keys.Key) *txn.Op {
 }
 
 // insertRecord inserts an outbox row outside a transaction.
-func (s *Store) insertRecord(ctx context.Context, row *outboxRow, key keys.Key) (record, error) {
+func (s *Store) insertRecord(ctx context.Context, row *outboxRow, key keys.Key) (outboxRecord, error) {
 	r, err := s.records.Do(ctx, insertOp(row, key))
-	return record{*row, r}, err
+	return outboxRecord{*row, r}, err
 }
 
 // replaceRecord stores the changed row, on condition that no other client has changed it.
-func (s *Store) replaceRecord(ctx context.Context, r record) (record, error) {
+func (s *Store) replaceRecord(ctx context.Context, r outboxRecord) (outboxRecord, error) {
 	stored, err := s.records.Do(ctx, &txn.Op{
 		Kind: wire.Replace, Name: "replace", Value: &r.outboxRow, Key: r.Key, ETag: r.ETag, Origin: r.Origin,
 	})
-	return record{r.outboxRow, stored}, err
+	return outboxRecord{r.outboxRow, stored}, err
 }
 
 // deleteRecords deletes outbox rows of one partition on condition that they have not
@@ -118,20 +118,20 @@ func (s *Store) deleteRecords(ctx context.Context, rows []outboxRef) error {
 }
 
 // readRecord reads the outbox row of an operation; ok is false if there is none.
-func (s *Store) readRecord(ctx context.Context, partition, id string) (r record, ok bool, err error) {
+func (s *Store) readRecord(ctx context.Context, partition, id string) (r outboxRecord, ok bool, err error) {
 	stored, err := s.records.Get(ctx, recordKey(partition, id))
 	if errors.Is(err, azerr.ErrNotFound) {
-		return record{}, false, nil
+		return outboxRecord{}, false, nil
 	}
 	if err != nil {
-		return record{}, false, err
+		return outboxRecord{}, false, err
 	}
-	return record{*stored.Value.(*outboxRow), stored}, true, nil
+	return outboxRecord{*stored.Value.(*outboxRow), stored}, true, nil
 }
 
 // decide finds out permanently whether an operation was applied. If there is no outbox
 // row it inserts a fence, so that the operation's transaction can no longer succeed.
-func (s *Store) decide(ctx context.Context, partition, id string) (record, error) {
+func (s *Store) decide(ctx context.Context, partition, id string) (outboxRecord, error) {
 	for try := 1; ; try++ {
 		r, ok, err := s.readRecord(ctx, partition, id)
 		if err != nil || ok {

@@ -24,7 +24,7 @@ type state struct {
 	put     bool          // the message is in the queue
 	tried   chan struct{} // of this attempt; is closed when put is final
 	at      time.Time     // just before the first try to put it, and to reserve a row
-	parts   []*part
+	parts   []*operationState
 	fenced  bool // no transaction with these ids can succeed any more
 	open    bool // the transaction may have been applied
 
@@ -33,15 +33,15 @@ type state struct {
 }
 
 // add records a reservation.
-func (st *state) add(pt *part, ref types.RowRef, r *reservation, unclear bool) {
+func (st *state) add(pt *operationState, ref types.RowRef, r *reservation, unclear bool) {
 	st.mu.Lock()
 	defer st.mu.Unlock()
 	pt.reserved[ref] = r
 	st.unclear = st.unclear || unclear
 }
 
-// part is the state of one operation, which has an outbox row.
-type part struct {
+// operationState is the state of one operation, which has an outbox row.
+type operationState struct {
 	id       string
 	primary  keys.Key
 	named    []types.RowRef                // the rows to reserve that the message names
@@ -59,9 +59,9 @@ type reservation struct {
 // to become visible. That holds also if the message could not be put: a reservation was possibly
 // faster, so that another process may have fenced the operation and removed the fence since.
 func (t *transaction) prepareState(ctx context.Context) {
-	var parts []*part
+	var parts []*operationState
 	for _, op := range t.needOutbox() {
-		pt := &part{id: txn.NewID(), primary: op.Key, reserved: map[types.RowRef]*reservation{}}
+		pt := &operationState{id: txn.NewID(), primary: op.Key, reserved: map[types.RowRef]*reservation{}}
 		for i := range op.remote {
 			if d := &op.remote[i]; d.Unique() {
 				pt.named = append(pt.named, d.Ref(d.View))
@@ -81,13 +81,13 @@ func (t *transaction) prepareState(ctx context.Context) {
 }
 
 // reusable reports whether the state of an earlier attempt covers parts.
-func (t *transaction) reusable(st *state, parts []*part) bool {
+func (t *transaction) reusable(st *state, parts []*operationState) bool {
 	inTime := calls.Elapsed(st.at) < min(t.store.Grace, t.store.limit())/2
 	if st.fenced || !inTime {
 		return false
 	}
 	for _, pt := range parts {
-		i := slices.IndexFunc(st.parts, func(o *part) bool { return o.primary == pt.primary })
+		i := slices.IndexFunc(st.parts, func(o *operationState) bool { return o.primary == pt.primary })
 		if i < 0 {
 			return false
 		}
@@ -326,7 +326,7 @@ func (t *transaction) release(ctx context.Context) {
 
 // releaseRow removes a reservation. If there is no message, it only tries to delete a row that
 // the operation has inserted: a late request of a drain would need a correction.
-func (s *Store) releaseRow(ctx context.Context, st *state, pt *part, ref types.RowRef, r *reservation) error {
+func (s *Store) releaseRow(ctx context.Context, st *state, pt *operationState, ref types.RowRef, r *reservation) error {
 	if t, ok := s.tableOf(r.view); ok && r.etag != "" {
 		_, err := t.Client.Write(ctx, txn.Delete(ref.Key(), r.etag))
 		if err == nil || errors.Is(err, azerr.ErrNotFound) {

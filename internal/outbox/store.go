@@ -44,10 +44,10 @@ type Config struct {
 // concurrent use.
 type Store struct {
 	Config
-	own     *view.Table // remote rows in the primaries' own table
-	records *txn.Table  // the outbox rows, in the same table
-	states  *txn.Table  // the states of the views, in the same table
-	owner   *ownership  // shared with the Stores of Within
+	own     *view.RemoteTable // remote rows in the primaries' own table
+	records *txn.Table        // the outbox rows, in the same table
+	states  *txn.Table        // the states of the views, in the same table
+	owner   *ownership        // shared with the Stores of Within
 }
 
 // New returns a Store.
@@ -131,7 +131,7 @@ func (s *Store) CheckKey(r *txn.Record) error {
 
 // tableOf returns the table of a view's remote rows; ok is false if the view's target
 // is not a table.
-func (s *Store) tableOf(v *view.View) (t *view.Table, ok bool) {
+func (s *Store) tableOf(v *view.View) (t *view.RemoteTable, ok bool) {
 	if !v.Foreign() {
 		return s.own, true
 	}

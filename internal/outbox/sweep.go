@@ -23,7 +23,7 @@ const maxStep = 100
 // their operations left behind. A step is a page of rows.
 func (s *Store) Sweep(ctx context.Context, opts *types.SweepOptions) (types.SweepReport, error) {
 	ctx, run, err := sweep.Begin(ctx, "store", opts, 2*s.Grace)
-	sw := &sweeper{Run: run, store: s, tables: []*view.Table{s.own}}
+	sw := &sweeper{Run: run, store: s, tables: []*view.RemoteTable{s.own}}
 	if sw.OlderThan < s.Grace {
 		sw.OlderThan = 2 * s.Grace
 	}
@@ -42,13 +42,13 @@ func (s *Store) Sweep(ctx context.Context, opts *types.SweepOptions) (types.Swee
 type sweeper struct {
 	*sweep.Run
 	store  *Store
-	tables []*view.Table // to read: that of the primaries, and those of copies
+	tables []*view.RemoteTable // to read: that of the primaries, and those of copies
 }
 
 // addOtherTables adds the tables of copies, which may have reservations.
 func (sw *sweeper) addOtherTables() {
 	for _, v := range sw.store.Views.Views {
-		if t, ok := v.Shape.Target.(*view.Table); ok && v.Shape.Kind == types.Copies && indexOfTable(sw.tables, t) < 0 {
+		if t, ok := v.Shape.Target.(*view.RemoteTable); ok && v.Shape.Kind == types.Copies && indexOfTable(sw.tables, t) < 0 {
 			sw.tables = append(sw.tables, t)
 		}
 	}
@@ -108,7 +108,7 @@ func (sw *sweeper) at(table uint64, cursor string) (over bool) {
 var sweptProperties = []string{propFormat, view.PropState, view.PropOwnerPK, view.PropOwnerRK, view.PropView, view.PropOp}
 
 // page processes the rows of a page, and returns the cursor of the next one.
-func (sw *sweeper) page(ctx context.Context, t *view.Table, cursor string) (next string, err error) {
+func (sw *sweeper) page(ctx context.Context, t *view.RemoteTable, cursor string) (next string, err error) {
 	opts := &types.QueryOptions{Select: sweptProperties, Allow: query.TableScan}
 	if sw.Deadline > 0 {
 		opts.PageSize = maxStep
@@ -134,7 +134,7 @@ func (sw *sweeper) page(ctx context.Context, t *view.Table, cursor string) (next
 }
 
 // filter matches the rows to process: outbox rows and, in all partitions, rows that are reserved.
-func (sw *sweeper) filter(t *view.Table) query.Filter {
+func (sw *sweeper) filter(t *view.RemoteTable) query.Filter {
 	records, reserved := query.RowKey.Prefix(outboxPrefix), query.Prop(view.PropOp).Gt("")
 	switch {
 	case t != sw.store.own:
@@ -167,7 +167,7 @@ func (sw *sweeper) record(ctx context.Context, row fetch.Entry) {
 		if gone = !ok; err != nil || gone {
 			return err // no fence is inserted, because nothing would remove it
 		}
-		_, err = sw.store.processRecords(ctx, []found{{m, r}}, began)
+		_, err = sw.store.processRecords(ctx, []knownOperation{{m, r}}, began)
 		return err
 	}, func(r *types.SweepReport) {
 		if gone {
@@ -182,7 +182,7 @@ func (sw *sweeper) record(ctx context.Context, row fetch.Entry) {
 
 // reservation releases a row that an operation reserved, unless the operation has an outbox row by
 // which it is completed.
-func (sw *sweeper) reservation(ctx context.Context, t *view.Table, row fetch.Entry) {
+func (sw *sweeper) reservation(ctx context.Context, t *view.RemoteTable, row fetch.Entry) {
 	v, err := sw.store.Views.View(row.Text(view.PropView))
 	if err != nil || v.TargetID() != t.ID() {
 		return // of another store

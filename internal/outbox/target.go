@@ -10,12 +10,12 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
-// target is one row of a drain in one round.
-type target struct {
+// drainRow is one row of a drain in one round.
+type drainRow struct {
 	claim view.Claim
 	view  *view.View
-	table *view.Table // nil: the view's target is not a table
-	read  bool        // whether found has to be read
+	table *view.RemoteTable // nil: the view's target is not a table
+	read  bool              // whether found has to be read
 	found view.Found
 
 	reservedETag  string // of this operation's own reservation, which is replaced without reading it
@@ -35,11 +35,11 @@ func (s *Store) knows(refs []types.RowRef, listing view.Listing) error {
 }
 
 // targets makes a target of each row of the drain. Rows of views that are gone are left alone.
-func (s *Store) targets(d *drain) ([]target, error) {
+func (s *Store) targets(d *drain) ([]drainRow, error) {
 	if err := s.knows(d.refs, ""); err != nil {
 		return nil, err
 	}
-	var targets []target
+	var targets []drainRow
 	for _, ref := range d.refs {
 		if s.Views.Gone(ref.View) {
 			continue
@@ -48,7 +48,7 @@ func (s *Store) targets(d *drain) ([]target, error) {
 		if err != nil {
 			return nil, err
 		}
-		t := target{view: v, claim: view.Claim{
+		t := drainRow{view: v, claim: view.Claim{
 			View: v, Key: ref.Key(), Owner: d.primary, Op: d.op,
 			MayOverwrite: func(ctx context.Context, owned *view.OwnedByOther) (bool, error) {
 				return s.mayOverwrite(ctx, v, ref.Key(), owned)
@@ -68,7 +68,7 @@ func (s *Store) targets(d *drain) ([]target, error) {
 
 // useDiff applies what the writer knows about a row: a new row can be inserted without
 // reading it, and a row that the operation has reserved itself can be replaced so.
-func (t *target) useDiff(d *view.Diff, r *reservation) {
+func (t *drainRow) useDiff(d *view.Diff, r *reservation) {
 	if d.Key != t.claim.Key || d.View.TargetID() != t.view.TargetID() || d.View.Shape.Kind != types.Copies || d.Repair {
 		return
 	}
@@ -86,8 +86,8 @@ func (t *target) useDiff(d *view.Diff, r *reservation) {
 	t.rereadPrimary = t.rereadPrimary || givenUp && d.Old != nil && d.Old.Copy.Unique
 }
 
-func (s *Store) readRows(ctx context.Context, targets []target) error {
-	var read []*target
+func (s *Store) readRows(ctx context.Context, targets []drainRow) error {
+	var read []*drainRow
 	for i := range targets {
 		if targets[i].read {
 			read = append(read, &targets[i])
@@ -105,7 +105,7 @@ func (s *Store) readRows(ctx context.Context, targets []target) error {
 // read again. If it has not changed, the operation had not written it when the outbox row was
 // read, so it was not applied until then. Otherwise what was read now counts, and the primary must
 // be read afterwards.
-func (s *Store) readTarget(ctx context.Context, t *target) (err error) {
+func (s *Store) readTarget(ctx context.Context, t *drainRow) (err error) {
 	if t.found, err = t.table.Read(ctx, &t.claim); err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (s *Store) each(n int, do func(i int)) {
 
 // want fills in what the primary implies for the row. listed means that the primary lists
 // the view, byHand that it lists no view at all, so that no Store has written it.
-func (t *target) want(rows []view.Derived, listed, byHand bool) {
+func (t *drainRow) want(rows []view.Derived, listed, byHand bool) {
 	for i := range rows {
 		switch r := &rows[i]; {
 		case r.View != t.view || r.Key != t.claim.Key:
@@ -155,7 +155,7 @@ func (t *target) want(rows []view.Derived, listed, byHand bool) {
 // write is the one conditional write of a target in a round. A write over the reservation of
 // the operation itself cannot be outdated: an operation that has changed the row since replaces
 // or deletes the reservation, because no version of the primary implies it.
-func (t *target) write(ctx context.Context) (wrote bool, err error) {
+func (t *drainRow) write(ctx context.Context) (wrote bool, err error) {
 	switch {
 	case t.table == nil:
 		_, other := t.view.Where()

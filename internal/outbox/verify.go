@@ -19,7 +19,7 @@ func (s *Store) Exact() *Store {
 }
 
 // TableOf returns the table of the rows of v. ok is false if its target is no table.
-func (s *Store) TableOf(v *view.View) (t *view.Table, ok bool) { return s.tableOf(v) }
+func (s *Store) TableOf(v *view.View) (t *view.RemoteTable, ok bool) { return s.tableOf(v) }
 
 // Parts returns the parts in a row, and those that the row implies if it is in the primaries'
 // table and is a primary, of the views that use reports. That their rows are in the row's table
@@ -122,7 +122,7 @@ func (s *Store) primaryOf(e *fetch.Entry) (*txn.Record, error) {
 		}
 	}
 	marked := &txn.Record{Key: e.Key, Origin: &txn.Origin{Unknown: none.WithTexts(marks...)}}
-	if ok, err := s.Views.IsPrimary(marked, false); !ok || err != nil || !s.Primaries.Match(entry{e}) {
+	if ok, err := s.Views.IsPrimary(marked, false); !ok || err != nil || !s.Primaries.Match(filterRow{e}) {
 		return nil, err
 	}
 	for _, v := range s.Views.Views {
@@ -151,10 +151,10 @@ func (s *Store) primaryOf(e *fetch.Entry) (*txn.Record, error) {
 	return r, nil
 }
 
-// entry is a [query.Row].
-type entry struct{ *fetch.Entry }
+// filterRow is a [query.Row].
+type filterRow struct{ *fetch.Entry }
 
-func (e entry) Lookup(name string) (any, bool) {
+func (e filterRow) Lookup(name string) (any, bool) {
 	switch name {
 	case "PartitionKey":
 		return e.Key.Partition, true

@@ -65,9 +65,9 @@ func (s *Store) Own(ctx context.Context, insert bool) (requests int, err error) 
 // tryOwn fails with [view.ErrRaced] if it has to be repeated. known reports whether all views have
 // this Store as their owner.
 func (s *Store) tryOwn(ctx context.Context, insert bool) (known bool, requests int, err error) {
-	var tables []*view.Table
+	var tables []*view.RemoteTable
 	for _, v := range s.Views.Views {
-		if t, ok := v.Shape.Target.(*view.Table); ok && indexOfTable(tables, t) < 0 {
+		if t, ok := v.Shape.Target.(*view.RemoteTable); ok && indexOfTable(tables, t) < 0 {
 			tables = append(tables, t)
 		}
 	}
@@ -94,7 +94,7 @@ func (s *Store) tryOwn(ctx context.Context, insert bool) (known bool, requests i
 	}
 	var unowned []*view.View
 	for _, v := range s.Views.Views {
-		t, ok := v.Shape.Target.(*view.Table)
+		t, ok := v.Shape.Target.(*view.RemoteTable)
 		if !ok {
 			continue
 		}
@@ -117,12 +117,12 @@ func (s *Store) tryOwn(ctx context.Context, insert bool) (known bool, requests i
 		if err != nil {
 			return err
 		}
-		return v.Shape.Target.(*view.Table).Send(ctx, []*wire.Write{&w})
+		return v.Shape.Target.(*view.RemoteTable).Send(ctx, []*wire.Write{&w})
 	})
 	return err == nil, requests + len(unowned), err
 }
 
-func indexOfTable(tables []*view.Table, t *view.Table) int {
+func indexOfTable(tables []*view.RemoteTable, t *view.RemoteTable) int {
 	for i, o := range tables {
 		if o.ID() == t.ID() {
 			return i

@@ -47,12 +47,12 @@ func (s *Store) Process(ctx context.Context, m types.OutboxMessage) (retryAfter 
 func (s *Store) process(ctx context.Context, m types.OutboxMessage) (retryAfter time.Duration, err error) {
 	began := time.Now()
 	ops := operations(m)
-	all := make([]found, len(ops))
+	all := make([]knownOperation, len(ops))
 	errs := make([]error, len(ops))
 	s.each(len(ops), func(i int) {
 		if errs[i] = s.knows(ops[i].Reserved, ""); errs[i] == nil {
 			all[i].OutboxMessage = ops[i]
-			all[i].record, errs[i] = s.recordOf(ctx, &m, &ops[i])
+			all[i].outboxRecord, errs[i] = s.recordOf(ctx, &m, &ops[i])
 		}
 	})
 	if err := errors.Join(errs...); err != nil {
@@ -67,7 +67,7 @@ var errInProgress = azerr.Sentinel("the operation may be in progress")
 // recordOf returns the outbox row of an operation of m. If there is none, it inserts a fence, unless
 // m is young. If m is older than Expiry, nothing of the operation can arrive any more, so it needs
 // a fence only if a row has to be released: otherwise the record that recordOf returns is not stored.
-func (s *Store) recordOf(ctx context.Context, m, op *types.OutboxMessage) (record, error) {
+func (s *Store) recordOf(ctx context.Context, m, op *types.OutboxMessage) (outboxRecord, error) {
 	if !young(m) && m.Age < s.Expiry {
 		return s.decide(ctx, op.Partition, op.ID)
 	}
@@ -79,7 +79,7 @@ func (s *Store) recordOf(ctx context.Context, m, op *types.OutboxMessage) (recor
 		return r, errInProgress
 	}
 	if held, err := s.holdsRows(ctx, op); err != nil || !held {
-		return record{outboxRow: *fenceRow()}, err
+		return outboxRecord{outboxRow: *fenceRow()}, err
 	}
 	return s.decide(ctx, op.Partition, op.ID)
 }
@@ -103,15 +103,15 @@ func (s *Store) holdsRows(ctx context.Context, m *types.OutboxMessage) (held boo
 	return false, nil
 }
 
-// found is an operation whose outbox row is known.
-type found struct {
+// knownOperation is an operation whose outbox row is known.
+type knownOperation struct {
 	types.OutboxMessage // of this operation only
-	record
+	outboxRecord
 }
 
 // processRecords does what is due for the operations of a message whose outbox rows were
 // found, not before began. Each record is removed when all have been stored for Expiry.
-func (s *Store) processRecords(ctx context.Context, all []found, began time.Time) (retryAfter time.Duration, err error) {
+func (s *Store) processRecords(ctx context.Context, all []knownOperation, began time.Time) (retryAfter time.Duration, err error) {
 	refs := make([][]types.RowRef, len(all))
 	for i := range all {
 		f := &all[i]
@@ -155,9 +155,9 @@ func (s *Store) processRecords(ctx context.Context, all []found, began time.Time
 
 // acquire drains an operation and marks it done. It first stores its own name in the
 // row: from then on the writer, which may still be at work, does not delete the row.
-func (s *Store) acquire(ctx context.Context, f *found, began time.Time) error {
+func (s *Store) acquire(ctx context.Context, f *knownOperation, began time.Time) error {
 	f.Worker = txn.NewID()
-	acquired, err := s.replaceRecord(ctx, f.record)
+	acquired, err := s.replaceRecord(ctx, f.outboxRecord)
 	if err != nil {
 		return err
 	}
@@ -175,7 +175,7 @@ func (s *Store) acquire(ctx context.Context, f *found, began time.Time) error {
 // than Expiry. The check may leave such a request itself, so it stores a record again before
 // it writes anything: the record stays for another Expiry if the worker crashes, or if there
 // was a row to correct.
-func (s *Store) remove(ctx context.Context, all []found, refs [][]types.RowRef, began time.Time) (retryAfter time.Duration, err error) {
+func (s *Store) remove(ctx context.Context, all []knownOperation, refs [][]types.RowRef, began time.Time) (retryAfter time.Duration, err error) {
 	rows := make([]outboxRef, len(all))
 	wrote := make([]bool, len(all))
 	errs := make([]error, len(all))
@@ -184,7 +184,7 @@ func (s *Store) remove(ctx context.Context, all []found, refs [][]types.RowRef, 
 		if f.ETag == "" {
 			return
 		}
-		renewed, err := s.replaceRecord(ctx, f.record)
+		renewed, err := s.replaceRecord(ctx, f.outboxRecord)
 		switch {
 		case errors.Is(err, azerr.ErrNotFound): // another worker, or a sweep, was faster
 		case err != nil:
@@ -218,7 +218,7 @@ func (s *Store) remove(ctx context.Context, all []found, refs [][]types.RowRef, 
 }
 
 // drainRecord drains the operation of an outbox row.
-func (s *Store) drainRecord(ctx context.Context, f *found, began time.Time) (wrote bool, err error) {
+func (s *Store) drainRecord(ctx context.Context, f *knownOperation, began time.Time) (wrote bool, err error) {
 	refs, err := f.refs()
 	if err != nil {
 		return false, err

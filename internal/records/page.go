@@ -137,8 +137,8 @@ func (p *Page) misfit(err error) error {
 	return nil
 }
 
-// Page decodes a page of a query; see [fetch.Decoder].
-func (d *decoder) Page(body []byte, size int, selected []string, partition *string) (fetch.Rows, error) {
+// Page decodes a page of a query; see [fetch.PageDecoder].
+func (d *pageDecoder) Page(body []byte, size int, selected []string, partition *string) (fetch.Rows, error) {
 	r := (*Reader)(d)
 	p := r.page(size)
 	p.selected = selected
@@ -157,8 +157,8 @@ func (d *decoder) Page(body []byte, size int, selected []string, partition *stri
 	return p, nil
 }
 
-// Entity decodes the reply to a point read; see [fetch.Decoder].
-func (d *decoder) Entity(etag string, body []byte) (fetch.Rows, error) {
+// Entity decodes the reply to a point read; see [fetch.PageDecoder].
+func (d *pageDecoder) Entity(etag string, body []byte) (fetch.Rows, error) {
 	r := (*Reader)(d)
 	p := r.page(1)
 	value, meta, unknown := p.next()
@@ -177,8 +177,8 @@ func (d *decoder) Entity(etag string, body []byte) (fetch.Rows, error) {
 	return p, nil
 }
 
-// Join returns the records of all parts; see [fetch.Decoder].
-func (d *decoder) Join(parts []fetch.Rows) fetch.Rows {
+// Join returns the records of all parts; see [fetch.PageDecoder].
+func (d *pageDecoder) Join(parts []fetch.Rows) fetch.Rows {
 	p := (*Reader)(d).page(len(parts))
 	for _, part := range parts {
 		p.decoded = append(p.decoded, part.(*Page).Records...)

@@ -15,7 +15,7 @@ func (r *Reader) Primaries(views *view.Set, filter query.Filter) (*Reader, error
 	primaries := &Reader{Stamped: r.Stamped, Sent: r.Sent, codec: r.codec, slice: r.slice, primaries: views}
 	whole := views.KeyOf != nil && filter.IsZero() || views.HasOwner()
 	var err error
-	primaries.Source, err = r.Source.Restrict(&fetch.View{
+	primaries.Source, err = r.Source.Restrict(&fetch.Restriction{
 		Filter: filter,
 		Whole:  whole,
 		Needs:  view.MarkProperties(),

@@ -37,7 +37,7 @@ type Reader struct {
 	slice reflect.Type // of values
 	bare  bool         // replies have no metadata
 
-	// primaries, if set, are the rows of a store that the [fetch.View] of Source will keep. Rows
+	// primaries, if set, are the rows of a store that the [fetch.Restriction] of Source will keep. Rows
 	// that are not among them need not fit the type.
 	primaries *view.Set
 
@@ -46,8 +46,8 @@ type Reader struct {
 	lastSize atomic.Int64 // rows of the last page, the guess for the next
 }
 
-// decoder is a Reader as a [fetch.Decoder].
-type decoder Reader
+// pageDecoder is a Reader as a [fetch.PageDecoder].
+type pageDecoder Reader
 
 // New returns a Reader of the rows of source. Its values are of type t, which is that of codec
 // unless TypeOf is set.
@@ -69,7 +69,7 @@ func Open(client *aztables.Client, t reflect.Type) (*Reader, error) {
 func (r *Reader) Get(ctx context.Context, key keys.Key) (*Page, error) {
 	ctx, span := r.Source.Begin(ctx, "get")
 	defer span.End()
-	rows, err := r.Source.Get(ctx, key, (*decoder)(r))
+	rows, err := r.Source.Get(ctx, key, (*pageDecoder)(r))
 	span.Fail(err)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (r *Reader) Get(ctx context.Context, key keys.Key) (*Page, error) {
 	return rows.(*Page), nil
 }
 
-// Query calls yield for each row that f matches, until it returns false; see [fetch.Plan.Run]. After
+// Query calls yield for each row that f matches, until it returns false; see [fetch.ReadPlan.Run]. After
 // an error it ends. A record and its value are valid only during the call.
 func (r *Reader) Query(ctx context.Context, f query.Filter, opts *types.QueryOptions, yield func(*txn.Record, error) bool) {
 	plan, err := r.Source.Plan(f, opts)
@@ -87,7 +87,7 @@ func (r *Reader) Query(ctx context.Context, f query.Filter, opts *types.QueryOpt
 	}
 	ctx, span := r.Source.Begin(ctx, "query")
 	defer span.End()
-	plan.Run(ctx, (*decoder)(r), func(rows fetch.Rows, err error) bool {
+	plan.Run(ctx, (*pageDecoder)(r), func(rows fetch.Rows, err error) bool {
 		if err != nil {
 			span.Fail(err)
 			return yield(nil, err)
@@ -102,7 +102,7 @@ func (r *Reader) Query(ctx context.Context, f query.Filter, opts *types.QueryOpt
 	})
 }
 
-// Page reads the page at the cursor, and returns the cursor of the next one; see [fetch.Plan.Page].
+// Page reads the page at the cursor, and returns the cursor of the next one; see [fetch.ReadPlan.Page].
 // The caller releases the Page, which is nil if there is nothing to read.
 func (r *Reader) Page(ctx context.Context, f query.Filter, cursor string, opts *types.QueryOptions) (page *Page, next string, err error) {
 	plan, err := r.Source.Plan(f, opts)
@@ -111,7 +111,7 @@ func (r *Reader) Page(ctx context.Context, f query.Filter, cursor string, opts *
 	}
 	ctx, span := r.Source.Begin(ctx, "page")
 	defer span.End()
-	rows, next, err := plan.Page(ctx, (*decoder)(r), cursor)
+	rows, next, err := plan.Page(ctx, (*pageDecoder)(r), cursor)
 	span.Fail(err)
 	if err != nil || rows == nil {
 		return nil, "", err
@@ -120,7 +120,7 @@ func (r *Reader) Page(ctx context.Context, f query.Filter, cursor string, opts *
 }
 
 // Scan calls yield for each page of the rows that f matches, until it returns false; see
-// [fetch.Plan.Scan]. The Page and its records are valid only during the call.
+// [fetch.ReadPlan.Scan]. The Page and its records are valid only during the call.
 func (r *Reader) Scan(ctx context.Context, f query.Filter, cursor string, opts *types.QueryOptions, yield func(*Page, fetch.ScanPage, error) bool) {
 	plan, err := r.Source.PlanScan(f, opts)
 	if err != nil {
@@ -129,7 +129,7 @@ func (r *Reader) Scan(ctx context.Context, f query.Filter, cursor string, opts *
 	}
 	ctx, span := r.Source.Begin(ctx, "scan")
 	defer span.End()
-	plan.Scan(ctx, (*decoder)(r), cursor, func(read fetch.ScanPage, err error) bool {
+	plan.Scan(ctx, (*pageDecoder)(r), cursor, func(read fetch.ScanPage, err error) bool {
 		if err != nil {
 			span.Fail(err)
 			return yield(nil, read, err)

@@ -97,7 +97,7 @@ func operation[S []byte | string](r *Request, keys S, f form) {
 	}
 	keys, quote := afterQuote(keys)
 	partition, keys := next(keys, quote)
-	if r.Partition == (Span{}) {
+	if r.Partition == (TextSpan{}) {
 		r.Partition = below(r, r.Resource, partition, f)
 	}
 	keys, _ = afterQuote(keys[quoteAt(keys, 0):])
@@ -110,12 +110,12 @@ func (r *Request) entity(text []byte) {
 	if !r.waits {
 		return
 	}
-	if r.Partition == (Span{}) {
+	if r.Partition == (TextSpan{}) {
 		if key, ok := member(text, partitionName); ok {
 			r.Partition = extend(r, r.Resource, 0, key)
 		}
 	}
-	if key, ok := member(text, rowName); ok && r.Partition != (Span{}) {
+	if key, ok := member(text, rowName); ok && r.Partition != (TextSpan{}) {
 		r.Rows[len(r.Rows)-1] = extend(r, r.Partition, 0, key)
 		r.waits = false
 	}

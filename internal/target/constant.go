@@ -66,7 +66,7 @@ func afterQuote[S []byte | string](text S) (rest S, width int) {
 }
 
 // below returns the text of the value of a constant below another text.
-func below[S []byte | string](r *Request, of Span, c constant[S], f form) Span {
+func below[S []byte | string](r *Request, of TextSpan, c constant[S], f form) TextSpan {
 	if c.plain {
 		return extend(r, of, 0, c.text)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// shape is a filter without its constants. Programs have few of them, so a filter is parsed
+// requestShape is a filter without its constants. Programs have few of them, so a filter is parsed
 // only once.
-type shape struct {
+type requestShape struct {
 	hash             uint64
 	class            query.Class // if it is sent unchanged; 0 if it is invalid
 	single, filtered bool
@@ -31,7 +31,7 @@ type order struct {
 
 // shapes are the shapes of recent filters, by hash.
 var (
-	shapes [256]atomic.Pointer[shape]
+	shapes [256]atomic.Pointer[requestShape]
 	seed   = maphash.MakeSeed()
 )
 
@@ -84,10 +84,12 @@ func (r *Request) query(raw string) {
 	}
 }
 
-func (r *Request) key(under Span, c *constant[string]) Span { return below(r, under, *c, inQuery) }
+func (r *Request) key(under TextSpan, c *constant[string]) TextSpan {
+	return below(r, under, *c, inQuery)
+}
 
 // match reports whether text is a filter of this shape, and reads its constants.
-func (s *shape) match(text string, c *constants) bool {
+func (s *requestShape) match(text string, c *constants) bool {
 	last := len(s.pieces) - 1
 	for i, piece := range s.pieces {
 		if i == last {
@@ -102,7 +104,7 @@ func (s *shape) match(text string, c *constants) bool {
 }
 
 // ordered reports whether the constants have the order with which the shape was parsed.
-func (s *shape) ordered(c *constants) bool {
+func (s *requestShape) ordered(c *constants) bool {
 	for _, o := range s.order {
 		if d := compare(c[o.low], c[o.high], inQuery); d > 0 || (d == 0) != o.equal {
 			return false
@@ -123,7 +125,7 @@ func cut(text string, later bool) (piece, rest string, quote int) {
 }
 
 // shapeOf returns the shape of a filter, and reads its constants.
-func shapeOf(text string, c *constants) *shape {
+func shapeOf(text string, c *constants) *requestShape {
 	hash := uint64(0)
 	for n, rest, quote := 0, text, 1; quote > 0; n++ {
 		var piece string
@@ -155,8 +157,8 @@ const mark = '\x01'
 // It is parsed with a text in place of each constant: mark, the rank of its value among the
 // constants of its property, and its number. So the plan states which constants are the ends
 // of the range, and is that of every filter whose constants have the same ranks.
-func newShape(hash uint64, text string, c *constants) *shape {
-	s := &shape{hash: hash}
+func newShape(hash uint64, text string, c *constants) *requestShape {
+	s := &requestShape{hash: hash}
 	var constants []string // their texts, if they are typed
 	for n, rest, quote := 0, strings.Clone(text), 1; quote > 0; n++ {
 		var piece string
@@ -189,10 +191,10 @@ func newShape(hash uint64, text string, c *constants) *shape {
 	plan := query.Explain(filter)
 	reads := plan.Reads()
 	if err != nil {
-		return &shape{}
+		return &requestShape{}
 	}
 	if len(reads) == 0 {
-		return &shape{class: plan.Plain, filtered: plan.Comparisons > 1}
+		return &requestShape{class: plan.Plain, filtered: plan.Comparisons > 1}
 	}
 	first, last := reads[0], reads[len(reads)-1]
 	s.class, s.filtered, s.single = plan.Plain, plan.Comparisons > 1, plan.Plain <= query.PartitionScan
@@ -203,7 +205,7 @@ func newShape(hash uint64, text string, c *constants) *shape {
 
 // replace replaces the texts of the constants whose values are in c, except those with a type,
 // and sets the order of these values.
-func (s *shape) replace(texts []string, c *constants) {
+func (s *requestShape) replace(texts []string, c *constants) {
 	properties := make(map[string][]int)
 	for n := range min(len(texts), maxConstants) {
 		if name, typed := property(s.pieces[n][:len(s.pieces[n])-s.quote[n]]); !typed {

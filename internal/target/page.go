@@ -14,9 +14,9 @@ type Counted interface {
 	Page(rows, bytes int64)
 }
 
-// page counts the rows of a page, or messages, while the client reads the body. A page is
+// pageCount counts the rows of a page, or messages, while the client reads the body. A page is
 // never used again, so that a client may close it twice, and while it reads.
-type page struct {
+type pageCount struct {
 	io.ReadCloser
 	then  Counted
 	mark  [2]byte      // begins each row or message
@@ -37,7 +37,7 @@ func (r *Request) Wrap(resp *http.Response, then Counted) bool {
 		return false
 	}
 	if len(r.pages) == 0 {
-		r.pages = make([]page, 64)
+		r.pages = make([]pageCount, 64)
 	}
 	p := &r.pages[0]
 	r.pages = r.pages[1:]
@@ -51,7 +51,7 @@ func (r *Request) Wrap(resp *http.Response, then Counted) bool {
 
 // Read counts the marks. They occur in no value, except for a string that ends with a brace:
 // quotes within strings, and < in XML, are escaped.
-func (p *page) Read(b []byte) (int, error) {
+func (p *pageCount) Read(b []byte) (int, error) {
 	n, err := p.ReadCloser.Read(b)
 	read := int64(n)
 	for data := b[:n]; len(data) > 0; {
@@ -74,12 +74,12 @@ func (p *page) Read(b []byte) (int, error) {
 }
 
 // Close reports what was read.
-func (p *page) Close() error {
+func (p *pageCount) Close() error {
 	p.end()
 	return p.ReadCloser.Close()
 }
 
-func (p *page) end() {
+func (p *pageCount) end() {
 	if p.read.Load() < 0 {
 		return // the request may be another by now
 	}

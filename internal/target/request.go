@@ -10,50 +10,50 @@ import (
 // maxText is how many bytes of a key are read. A legal key has at most 512 UTF-16 code units.
 const maxText = 4 << 10
 
-// Kind is what a request does to its table, queue or container.
-type Kind uint8
+// Action is what a request does to its table, queue or container.
+type Action uint8
 
 const (
-	Other Kind = iota // changes or lists tables, queues, containers, or their settings
-	Read              // one row or blob, by its key
-	Query             // one page
-	Write             // one row, message or blob
-	Batch             // an entity group transaction
-	Poll              // receives messages
+	Other Action = iota // changes or lists tables, queues, containers, or their settings
+	Read                // one row or blob, by its key
+	Query               // one page
+	Write               // one row, message or blob
+	Batch               // an entity group transaction
+	Poll                // receives messages
 )
 
-// Span is a part of the text of a [Request], see [Request.In].
-type Span struct{ from, to int32 }
+// TextSpan is a part of the text of a [Request], see [Request.In].
+type TextSpan struct{ from, to int32 }
 
 // Request is what can be read from one try of a request. Its keys are texts: a letter for the
 // service and the name of the resource, the partition key, and the row key, separated by
 // U+0000, which is not legal in a key. Requests can be pooled, so that reading them allocates
 // nothing. [NewRequest] makes one. A Request is for one goroutine at a time.
 type Request struct {
-	content
-	Account string // of the request
-	Rows    []Span // one for each of the entities, or for one of Every
+	requestContent
+	Account string     // of the request
+	Rows    []TextSpan // one for each of the entities, or for one of Every
 
 	text   []byte
 	window *[16 << 10]byte // of the body
-	shape  *shape          // of the filter of the last query
+	shape  *requestShape   // of the filter of the last query
 	host   string          // of the last request
 	name   string          // of the account, with which the host begins
 	letter byte            // of the service, see serviceOf
-	pages  []page          // not used yet
+	pages  []pageCount     // not used yet
 }
 
-// content is what Read sets anew.
-type content struct {
-	Kind      Kind
+// requestContent is what Read sets anew.
+type requestContent struct {
+	Kind      Action
 	Class     query.Class // of a query; 0 if its filter is invalid
 	Filtered  bool        // a query with a condition that the keys do not answer
 	Next      bool        // a later page of a query
-	Resource  Span
-	Partition Span // empty without a partition key
-	Low, High Span // between which a query reads
-	Entities  int  // rows, messages or blobs that are addressed; at most 1 in a query
-	Every     int  // one of so many entities is in Rows
+	Resource  TextSpan
+	Partition TextSpan // empty without a partition key
+	Low, High TextSpan // between which a query reads
+	Entities  int      // rows, messages or blobs that are addressed; at most 1 in a query
+	Every     int      // one of so many entities is in Rows
 
 	waits bool // a key of the last row is in the JSON that follows
 }
@@ -62,8 +62,8 @@ type content struct {
 func NewRequest() *Request { return &Request{window: new([16 << 10]byte)} }
 
 // Touch returns the Request for a row, or for the queries of a partition.
-func Touch(kind Kind, table, partition, row string) *Request {
-	r := &Request{content: content{Kind: kind, Every: 1}}
+func Touch(kind Action, table, partition, row string) *Request {
+	r := &Request{requestContent: requestContent{Kind: kind, Every: 1}}
 	begin(r, 't', table)
 	r.Partition = extend(r, r.Resource, 0, partition)
 	r.Low, r.High = r.Partition, r.Partition
@@ -76,7 +76,7 @@ func Touch(kind Kind, table, partition, row string) *Request {
 // Read reads what raw is about to send. It changes nothing: a body is read only if it can
 // be rewound.
 func (r *Request) Read(raw *http.Request) {
-	r.content = content{Every: 1}
+	r.requestContent = requestContent{Every: 1}
 	r.text, r.Rows = r.text[:0], r.Rows[:0]
 	if r.host != raw.URL.Host {
 		r.host, r.letter = raw.URL.Host, serviceOf(raw.URL.Host)
@@ -170,26 +170,26 @@ func (r *Request) blob(method, path string) {
 // begin sets the resource.
 func begin[S []byte | string](r *Request, service byte, name S) {
 	r.text = append(append(r.text[:0], service), name...)
-	r.Resource = Span{0, int32(len(r.text))}
+	r.Resource = TextSpan{0, int32(len(r.text))}
 	r.Low, r.High = r.Resource, r.Resource
 }
 
 // add adds an entity.
-func (r *Request) add(key Span) {
+func (r *Request) add(key TextSpan) {
 	r.Entities++
 	r.Rows = append(r.Rows, key)
 }
 
 // extend returns the text of a key below another one. With the separator 1 it returns the end
 // of all such texts.
-func extend[S []byte | string](r *Request, under Span, separator byte, key S) Span {
+func extend[S []byte | string](r *Request, under TextSpan, separator byte, key S) TextSpan {
 	from := r.under(under)
 	r.text = append(append(r.text, separator), key...)
 	return r.span(from)
 }
 
 // under begins a text with a copy of another, or continues the last one.
-func (r *Request) under(s Span) (from int32) {
+func (r *Request) under(s TextSpan) (from int32) {
 	if int(s.to) == len(r.text) {
 		return s.from
 	}
@@ -199,10 +199,10 @@ func (r *Request) under(s Span) (from int32) {
 }
 
 // span ends a text.
-func (r *Request) span(from int32) Span {
+func (r *Request) span(from int32) TextSpan {
 	r.text = r.text[:min(len(r.text), int(from)+maxText)]
-	return Span{from, int32(len(r.text))}
+	return TextSpan{from, int32(len(r.text))}
 }
 
 // In returns the text of s.
-func (r *Request) In(s Span) []byte { return r.text[s.from:s.to] }
+func (r *Request) In(s TextSpan) []byte { return r.text[s.from:s.to] }

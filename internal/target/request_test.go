@@ -45,7 +45,7 @@ func TestAPartitionHasTheSameTextInEveryRequest(t *testing.T) {
 	entity := `"PartitionKey":"O'Brien \u00e9%2"`
 	for name, c := range map[string]struct {
 		req      *http.Request
-		kind     Kind
+		kind     Action
 		entities int
 	}{
 		"point read":   {request("GET", service+"/people(PartitionKey='"+address+"',RowKey='1')", ""), Read, 1},
@@ -89,7 +89,7 @@ func TestABodyIsRewoundAndOthersAreNotRead(t *testing.T) {
 	req.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"PartitionKey":"p"}`)))
 	r := NewRequest()
 	r.Read(req)
-	if text, err := io.ReadAll(req.Body); err != nil || len(text) == 0 || r.Partition != (Span{}) {
+	if text, err := io.ReadAll(req.Body); err != nil || len(text) == 0 || r.Partition != (TextSpan{}) {
 		t.Errorf("%q, %v", text, err)
 	}
 }
@@ -119,7 +119,7 @@ func (c *counted) Page(rows, _ int64) { c.rows += rows; c.pages++ }
 
 func TestTheRowsOfAPageAreCountedOnceHoweverItIsRead(t *testing.T) {
 	for _, c := range []struct {
-		kind Kind
+		kind Action
 		text string
 	}{
 		{Query, `{"odata.metadata":"x","value":[{"PartitionKey":"p"},{"PartitionKey":"{"},{"PartitionKey":"q"}]}`},
@@ -128,7 +128,7 @@ func TestTheRowsOfAPageAreCountedOnceHoweverItIsRead(t *testing.T) {
 		for size := range 20 {
 			resp := &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(c.text))}
 			got := new(counted)
-			r := &Request{content: content{Kind: c.kind}}
+			r := &Request{requestContent: requestContent{Kind: c.kind}}
 			if !r.Wrap(resp, got) {
 				t.Fatal("not wrapped")
 			}
@@ -151,7 +151,7 @@ func TestTheRowsOfAPageAreCountedOnceHoweverItIsRead(t *testing.T) {
 func TestServicesAndEmulatorsAreDistinguished(t *testing.T) {
 	for _, c := range []struct {
 		method, url, accept string
-		kind                Kind
+		kind                Action
 		resource            string
 		partition           string
 	}{

@@ -10,7 +10,7 @@
 // A derived row is local if it is in the primary's table and partition: it changes in
 // the primary's transaction; see [LocalRow]. All other rows are remote. Each of them
 // is brought up to date on its own, after the transaction, by a [Claim]: what one
-// primary implies for one row. A [Target] carries out claims, usually a [Table].
+// primary implies for one row. A [Target] carries out claims, usually a [RemoteTable].
 //
 // The package does not schedule anything. When a remote row is reserved, read and
 // written is the business of package outbox.

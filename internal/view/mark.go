@@ -189,7 +189,7 @@ func sameParts(a, b map[string]any) bool {
 // while the counter is missing. So the sums are right if the row and the sum row are still
 // unchanged when they are written. A missing row is read again after the sum row: otherwise
 // it could have been created before, and be deleted after a change of the marks.
-func (t *Table) sumOthers(ctx context.Context, c *Claim, found *Found) error {
+func (t *RemoteTable) sumOthers(ctx context.Context, c *Claim, found *Found) error {
 	missing, err := c.lacksCounter(*found)
 	if err != nil || !missing {
 		return err

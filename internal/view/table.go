@@ -13,28 +13,30 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
-// Table is a Target: a table that contains remote rows. It may be in another account
+// RemoteTable is a Target: a table that contains remote rows. It may be in another account
 // than the primary's table.
-type Table struct {
+type RemoteTable struct {
 	Client *wire.Client
 	id     string
 }
 
 // NewTable returns the Table of the given ID, "" for the primary's own table.
-func NewTable(id string, client *wire.Client) *Table { return &Table{Client: client, id: id} }
+func NewTable(id string, client *wire.Client) *RemoteTable {
+	return &RemoteTable{Client: client, id: id}
+}
 
 // ID returns the ID passed to NewTable.
-func (t *Table) ID() string { return t.id }
+func (t *RemoteTable) ID() string { return t.id }
 
 // Module implements [types.Target].
-func (t *Table) Module(azerr.Module) {}
+func (t *RemoteTable) Module(azerr.Module) {}
 
 // Create creates the table; it is not an error if the table exists. One request.
-func (t *Table) Create(ctx context.Context) error { return t.Client.CreateTable(ctx) }
+func (t *RemoteTable) Create(ctx context.Context) error { return t.Client.CreateTable(ctx) }
 
 // Read reads what a claim needs to be carried out. One request; two concurrent ones for
 // a merge, and two more if the row is missing and the mark is not.
-func (t *Table) Read(ctx context.Context, c *Claim) (Found, error) {
+func (t *RemoteTable) Read(ctx context.Context, c *Claim) (Found, error) {
 	var f Found
 	g, gctx := errgroup.WithContext(ctx)
 	if c.View.Shape.Kind == types.Merges {
@@ -63,7 +65,7 @@ func (t *Table) Read(ctx context.Context, c *Claim) (Found, error) {
 // One request at most. If a counter is missing, Write first reads the sum row and the
 // marks of the counter, and a missing row again: up to two requests, and one for each 1000
 // marks.
-func (t *Table) Write(ctx context.Context, c *Claim, found Found) (sent bool, err error) {
+func (t *RemoteTable) Write(ctx context.Context, c *Claim, found Found) (sent bool, err error) {
 	if c.View.Shape.Kind == types.Merges {
 		if err = t.sumOthers(ctx, c, &found); err != nil {
 			return false, err
@@ -100,7 +102,7 @@ func (c *Claim) resolveOwner(ctx context.Context, other *OwnedByOther) error {
 
 // Send sends writes of one partition, in one request or, if there are none, in no
 // request. Its errors are those of [Raced].
-func (t *Table) Send(ctx context.Context, writes []*wire.Write) (err error) {
+func (t *RemoteTable) Send(ctx context.Context, writes []*wire.Write) (err error) {
 	switch len(writes) {
 	case 0:
 		return nil

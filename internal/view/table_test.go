@@ -22,7 +22,7 @@ var (
 // claims is a table on which claims are carried out.
 type claims struct {
 	*testing.T
-	*Table
+	*RemoteTable
 	account *storagetest.Account
 }
 
@@ -41,7 +41,7 @@ func newClaims(t *testing.T) *claims {
 func (t *claims) reconcile(c Claim, requests int) {
 	t.Helper()
 	t.account.ResetLog()
-	if err := reconcile(t.Context(), t.Table, c); err != nil {
+	if err := reconcile(t.Context(), t.RemoteTable, c); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(t.account.Log()); n != requests {
@@ -82,7 +82,7 @@ func TestACopyOfAnotherPrimaryIsOverwrittenOnlyIfItMayBeTakenOver(t *testing.T) 
 
 	c := copyOf(bob, true)
 	var duplicate *types.DuplicateError
-	if err := reconcile(t.Context(), table.Table, c); !errors.As(err, &duplicate) || !errors.Is(err, azerr.ErrExists) || duplicate.Key != c.Key {
+	if err := reconcile(t.Context(), table.RemoteTable, c); !errors.As(err, &duplicate) || !errors.Is(err, azerr.ErrExists) || duplicate.Key != c.Key {
 		t.Error(err)
 	}
 	for _, may := range []bool{false, true} {
@@ -92,7 +92,7 @@ func TestACopyOfAnotherPrimaryIsOverwrittenOnlyIfItMayBeTakenOver(t *testing.T) 
 			}
 			return may, nil
 		}
-		if err := reconcile(t.Context(), table.Table, c); errors.Is(err, azerr.ErrExists) == may {
+		if err := reconcile(t.Context(), table.RemoteTable, c); errors.Is(err, azerr.ErrExists) == may {
 			t.Errorf("may take over %v: %v", may, err)
 		}
 	}
@@ -115,7 +115,7 @@ func TestAListIsDeletedWithItsLastMember(t *testing.T) {
 	}
 	other := c
 	other.View = &View{Name: "byFirst", Shape: c.View.Shape}
-	if err := reconcile(t.Context(), table.Table, other); !errors.Is(err, azerr.ErrExists) {
+	if err := reconcile(t.Context(), table.RemoteTable, other); !errors.Is(err, azerr.ErrExists) {
 		t.Errorf("a list of another view: %v", err)
 	}
 	c.Wanted = false
@@ -173,7 +173,7 @@ func TestPropertiesThatTwoPrimariesSetBelongToTheFirst(t *testing.T) {
 	}
 	table.reconcile(set(ann, true), 3)
 	table.reconcile(set(bob, false), 2)
-	if err := reconcile(t.Context(), table.Table, set(bob, true)); !errors.Is(err, azerr.ErrExists) {
+	if err := reconcile(t.Context(), table.RemoteTable, set(bob, true)); !errors.Is(err, azerr.ErrExists) {
 		t.Error(err)
 	}
 	if _, p := table.read(set(ann, true).Key); p["Boss"] != "ann" {
@@ -198,7 +198,7 @@ func TestAConflictIsRaced(t *testing.T) {
 }
 
 // reconcile carries out a claim as a drain does, again after a conflict.
-func reconcile(ctx context.Context, table *Table, c Claim) error {
+func reconcile(ctx context.Context, table *RemoteTable, c Claim) error {
 	for {
 		found, err := table.Read(ctx, &c)
 		if err == nil {

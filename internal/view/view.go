@@ -45,8 +45,8 @@ func Of(declared interface {
 
 // Where returns what contains the view's rows, if that is not the primary's table: a table, or
 // something else. Both are nil if the target is neither.
-func (v *View) Where() (*Table, Reconciler) {
-	t, _ := v.Shape.Target.(*Table)
+func (v *View) Where() (*RemoteTable, Reconciler) {
+	t, _ := v.Shape.Target.(*RemoteTable)
 	other, _ := v.Shape.Target.(Reconciler)
 	return t, other
 }

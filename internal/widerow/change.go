@@ -11,11 +11,11 @@ import (
 	"github.com/azpatterns/azpatterns/internal/wire"
 )
 
-// change is what one call does to the rows of an entity.
-type change struct {
+// rowChanges is what one call does to the rows of an entity.
+type rowChanges struct {
 	rows    entityRows
 	old     *head // nil: the entity must not exist
-	layout  layout
+	layout  distribution
 	content *edm.SplitEntity
 	splits  map[string]int // of the entity afterwards
 	write   []int          // parts that get content
@@ -25,7 +25,7 @@ type change struct {
 
 // apply carries out c, in one transaction if that is within its limits, and returns the
 // new head. Errors of the content are returned before any request.
-func (t *Table) apply(ctx context.Context, c *change) (*head, error) {
+func (t *Table) apply(ctx context.Context, c *rowChanges) (*head, error) {
 	next := c.old.next(newVersion(), c.layout.name)
 	next.splits = c.splits
 	for _, i := range c.remove {
@@ -33,9 +33,9 @@ func (t *Table) apply(ctx context.Context, c *change) (*head, error) {
 	}
 	for _, i := range c.write {
 		p, _ := c.old.part(i)
-		next.parts[i] = part{version: next.version()}
+		next.parts[i] = entityPart{version: next.version()}
 		if !c.layout.plain {
-			next.parts[i] = part{version: next.version(), staged: p.staged}
+			next.parts[i] = entityPart{version: next.version(), staged: p.staged}
 		}
 	}
 	changes, err := c.direct(next)
@@ -71,7 +71,7 @@ func (t *Table) apply(ctx context.Context, c *change) (*head, error) {
 
 // written stores the ETags of the rows that direct's transaction wrote in next. If only
 // that of the head is known, another program may have changed the other rows since.
-func (c *change) written(next *head, etags []string) {
+func (c *rowChanges) written(next *head, etags []string) {
 	next.etag = etags[0]
 	for n, i := range c.write {
 		p := next.parts[i]
@@ -97,7 +97,7 @@ func (h *head) required(least, n int) int {
 }
 
 // direct returns the transaction that makes next of c.old: the head's change first.
-func (c *change) direct(next *head) ([]txn.Change, error) {
+func (c *rowChanges) direct(next *head) ([]txn.Change, error) {
 	changes := make([]txn.Change, 1, 1+len(c.write)+len(c.remove))
 	var moved []txn.Change
 	var err error
@@ -145,7 +145,7 @@ func (h *head) over(rows entityRows, old *head) (txn.Change, error) {
 
 // partWrite returns the insert of part i under the head next. If a row that is not a part
 // of the entity has its key, the insert fails, and so does its transaction.
-func (c *change) partWrite(i int, next *head) (wire.Write, error) {
+func (c *rowChanges) partWrite(i int, next *head) (wire.Write, error) {
 	key := c.rows.part(i, next.parts[i].staged)
 	w := wire.Write{Kind: wire.Insert, PartitionKey: key.Partition, RowKey: key.Row}
 	note := ""

@@ -23,21 +23,21 @@ type head struct {
 	etag      string
 	timestamp time.Time
 
-	versions string         // of the last writes, as the stamps of package txn
-	layout   string         // the rule that assigns properties to parts
-	parts    map[int]part   // by number from 0
-	splits   map[string]int // the number of pieces of each property that has several
+	versions string             // of the last writes, as the stamps of package txn
+	layout   string             // the rule that assigns properties to parts
+	parts    map[int]entityPart // by number from 0
+	splits   map[string]int     // the number of pieces of each property that has several
 }
 
-// part is one row of an entity.
-type part struct {
+// entityPart is one row of an entity.
+type entityPart struct {
 	version string // the write that it is the result of
 	staged  string // the write that staged it, "" for a row in place
 	etag    string // of the row, if the entity is plain
 }
 
 // condition is the ETag under which a write changes the part's row.
-func (p part) condition() string {
+func (p entityPart) condition() string {
 	if p.etag == "" {
 		return "*"
 	}
@@ -81,7 +81,7 @@ func isVersion(s string) bool {
 // entity.
 func (h *head) next(version, layout string) *head {
 	if h == nil {
-		return &head{versions: version, layout: layout, parts: map[int]part{}}
+		return &head{versions: version, layout: layout, parts: map[int]entityPart{}}
 	}
 	return &head{
 		versions: txn.AddStamp(version, h.base()),
@@ -109,7 +109,7 @@ func (h *head) base() string {
 func (h *head) version() string { return txn.NewestStamp(h.versions) }
 
 // part returns what the head contains about part i. A nil head has no parts.
-func (h *head) part(i int) (p part, ok bool) {
+func (h *head) part(i int) (p entityPart, ok bool) {
 	if h != nil {
 		p, ok = h.parts[i]
 	}
@@ -164,7 +164,7 @@ func parseHead(r *edm.StoredRow) (*head, error) {
 		ok = ok && isVersion(v)
 	}
 	parts := r.Text("azp_parts")
-	h.parts = make(map[int]part, strings.Count(parts, ";")+1)
+	h.parts = make(map[int]entityPart, strings.Count(parts, ";")+1)
 	for entry := range strings.SplitSeq(parts, ";") {
 		if entry == "" {
 			continue
@@ -173,7 +173,7 @@ func parseHead(r *edm.StoredRow) (*head, error) {
 		version, staged, isStaged := strings.Cut(rest, ":")
 		k, isPart := kindOf(number)
 		ok = ok && isPart && k == (rowKind{part: k.part}) && isVersion(version) && (!isStaged || isVersion(staged))
-		h.parts[k.part] = part{version: version, staged: staged}
+		h.parts[k.part] = entityPart{version: version, staged: staged}
 	}
 	var err error
 	if h.splits, err = parseSplits(r.Text("azp_splits")); err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// layout is the rule that assigns properties to parts.
-type layout struct {
+// distribution is the rule that assigns properties to parts.
+type distribution struct {
 	name   string // as it is stored: "hash:16"
 	parts  int
 	plain  bool                      // see [head.plain]
@@ -22,17 +22,17 @@ const (
 	plainLayout = "plain:" // before one of the others
 )
 
-func newLayout(parts int, own func(string) int, plain bool) (layout, error) {
+func newLayout(parts int, own func(string) int, plain bool) (distribution, error) {
 	if parts < 1 || parts > MaxParts {
-		return layout{}, fmt.Errorf("%w: %d parts; an entity has 1 to %d", ErrParts, parts, MaxParts)
+		return distribution{}, fmt.Errorf("%w: %d parts; an entity has 1 to %d", ErrParts, parts, MaxParts)
 	}
-	l := layout{parts: parts, plain: plain}
+	l := distribution{parts: parts, plain: plain}
 	if own != nil {
 		l.name, l.partOf = ownLayout, func(property string) int { return own(property) - 1 }
 	} else {
 		spread, err := keys.NewSpread(parts)
 		if err != nil {
-			return layout{}, err
+			return distribution{}, err
 		}
 		l.name, l.partOf = hashLayout, spread.Bucket
 	}
@@ -44,7 +44,7 @@ func newLayout(parts int, own func(string) int, plain bool) (layout, error) {
 }
 
 // stored returns the layout of an entity that was stored under that name.
-func (l layout) stored(name string) (layout, error) {
+func (l distribution) stored(name string) (distribution, error) {
 	rule, plain := strings.CutPrefix(name, plainLayout)
 	if rule == strings.TrimPrefix(l.name, plainLayout) {
 		l.name, l.plain = name, plain
@@ -55,11 +55,11 @@ func (l layout) stored(name string) (layout, error) {
 			return newLayout(parts, nil, plain)
 		}
 	}
-	return layout{}, fmt.Errorf("%w: the entity was stored by another rule; Get and Replace it", ErrParts)
+	return distribution{}, fmt.Errorf("%w: the entity was stored by another rule; Get and Replace it", ErrParts)
 }
 
 // check refuses a property to which the caller's rule assigns no part.
-func (l layout) check(property string) error {
+func (l distribution) check(property string) error {
 	if p := l.partOf(property); p < 0 || p >= l.parts {
 		return fmt.Errorf("property %s: %w: PartOf returned %d, want 1 to %d", property, ErrParts, p+1, l.parts)
 	}
@@ -68,6 +68,6 @@ func (l layout) check(property string) error {
 
 // partOfPiece is the part of a piece of a property. The pieces of a large value are
 // distributed over all parts in turn.
-func (l layout) partOfPiece(property string, piece int) int {
+func (l distribution) partOfPiece(property string, piece int) int {
 	return (l.partOf(property) + piece) % l.parts
 }

@@ -81,7 +81,7 @@ func (t *Table) mergeInto(ctx context.Context, rows entityRows, old *head, v any
 			return nil, nil, err
 		}
 	}
-	c := &change{rows: rows, old: old, layout: l, content: content, splits: maps.Clone(old.splits), merge: true}
+	c := &rowChanges{rows: rows, old: old, layout: l, content: content, splits: maps.Clone(old.splits), merge: true}
 	for _, name := range names {
 		pieces := max(content.Splits[name], 1)
 		for surplus := pieces; surplus < c.splits[name]; surplus++ {
@@ -105,7 +105,7 @@ func (t *Table) mergeInto(ctx context.Context, rows entityRows, old *head, v any
 }
 
 // splitNamed distributes the named properties of *v, which must have values.
-func (t *Table) splitNamed(v any, l layout, names []string, unknown *edm.Unknown) (*edm.SplitEntity, error) {
+func (t *Table) splitNamed(v any, l distribution, names []string, unknown *edm.Unknown) (*edm.SplitEntity, error) {
 	if err := t.checkNames(names); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ type note struct {
 }
 
 // note returns the stored note of part i of h.
-func (h *head) note(l layout, i int) string {
+func (h *head) note(l distribution, i int) string {
 	text := h.parts[i].version + " " + h.layout
 	if s := formatSplits(h.splits, func(name string) bool { return l.partOf(name) == i }); s != "" {
 		text += " " + s
@@ -37,7 +37,7 @@ func parseNote(r *edm.StoredRow) (n note, err error) {
 }
 
 // matches reports whether the row has the version that the head names for the part.
-func (p part) matches(r *edm.StoredRow) bool {
+func (p entityPart) matches(r *edm.StoredRow) bool {
 	if p.etag != "" {
 		return r.ETag == p.etag
 	}

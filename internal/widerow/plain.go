@@ -75,7 +75,7 @@ func (t *Table) headOf(g *edm.StoredRows, rows entityRows) (s storedEntity, err 
 			return s, err
 		}
 	case t.layout.plain:
-		s.head = &head{layout: t.layout.name, parts: map[int]part{}}
+		s.head = &head{layout: t.layout.name, parts: map[int]entityPart{}}
 	default:
 		return s, azerr.ErrNotFound
 	}
@@ -88,7 +88,7 @@ func (t *Table) headOf(g *edm.StoredRows, rows entityRows) (s storedEntity, err 
 		if r.Text(noteProperty) != "" {
 			return s, fmt.Errorf("part %s: %w", partNumber(k.part), ErrForeignRow)
 		}
-		s.head.parts[k.part] = part{etag: r.ETag}
+		s.head.parts[k.part] = entityPart{etag: r.ETag}
 		s.head.timestamp = later(s.head.timestamp, r.Timestamp)
 		if s.head.layout == t.layout.name {
 			err = t.checkPlaces(g, i, k.part)

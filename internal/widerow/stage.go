@@ -14,12 +14,12 @@ import (
 )
 
 // stage carries out a change that is too large for one transaction, and sets next's ETag.
-func (t *Table) stage(ctx context.Context, c *change, next *head) error {
+func (t *Table) stage(ctx context.Context, c *rowChanges, next *head) error {
 	staged := next.version()
 	// No other change inserts rows with these keys, so a row that is stored is proof.
 	inserts := []txn.Change{{Write: insertEmpty(c.rows.marker(staged)), Repeatable: true}}
 	for _, i := range c.write {
-		next.parts[i] = part{version: staged, staged: staged}
+		next.parts[i] = entityPart{version: staged, staged: staged}
 		w, err := c.partWrite(i, next)
 		if err != nil {
 			return err

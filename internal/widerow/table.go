@@ -60,7 +60,7 @@ type Table struct {
 	key      func(entity any) (keys.Key, error) // nil: the type has its key
 	codec    *edm.Codec
 	names    map[string]struct{} // of the type's properties; nil: any
-	layout   layout
+	layout   distribution
 	tries    int
 	parallel int
 }

@@ -20,7 +20,7 @@ func (t *Table) Update(ctx context.Context, key keys.Key, alter func(any) error)
 	}
 	var r Record
 	err = t.attempt(ctx, func() (bool, error) {
-		var c *change
+		var c *rowChanges
 		var err error
 		if r, c, err = t.altered(ctx, rows, key, alter); c == nil {
 			return false, err
@@ -39,7 +39,7 @@ func (t *Table) Update(ctx context.Context, key keys.Key, alter func(any) error)
 }
 
 // altered reads the entity and returns the change that alter makes, nil if there is none.
-func (t *Table) altered(ctx context.Context, rows entityRows, key keys.Key, alter func(any) error) (Record, *change, error) {
+func (t *Table) altered(ctx context.Context, rows entityRows, key keys.Key, alter func(any) error) (Record, *rowChanges, error) {
 	r, err := t.Get(ctx, key)
 	if err != nil {
 		return Record{}, nil, err
@@ -66,7 +66,7 @@ func (t *Table) altered(ctx context.Context, rows entityRows, key keys.Key, alte
 			}
 		}
 	}
-	c := &change{rows: rows, old: old, layout: t.layout, content: after, splits: after.Splits}
+	c := &rowChanges{rows: rows, old: old, layout: t.layout, content: after, splits: after.Splits}
 	for i := range MaxParts {
 		_, exists := old.part(i)
 		switch has := t.hasContent(after, i); {

@@ -85,7 +85,7 @@ func (t *Table) writeWhole(ctx context.Context, rows entityRows, old *head, r Re
 	if err != nil {
 		return Record{}, err
 	}
-	c := &change{rows: rows, old: old, layout: t.layout, content: content, splits: content.Splits}
+	c := &rowChanges{rows: rows, old: old, layout: t.layout, content: content, splits: content.Splits}
 	for i := range MaxParts {
 		_, exists := old.part(i)
 		switch {
@@ -110,7 +110,7 @@ func (t *Table) hasContent(content *edm.SplitEntity, i int) bool {
 
 // split distributes the properties of *v over the parts of l; only, if not nil, names
 // those to distribute.
-func (t *Table) split(v any, l layout, only []string, unknown *edm.Unknown) (*edm.SplitEntity, error) {
+func (t *Table) split(v any, l distribution, only []string, unknown *edm.Unknown) (*edm.SplitEntity, error) {
 	var outOfRange error
 	rowOf := func(name string, piece int) int {
 		if err := l.check(name); err != nil {

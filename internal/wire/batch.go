@@ -47,7 +47,7 @@ func (c *Client) Batch(ctx context.Context, writes []*Write) ([]string, error) {
 		return nil, err
 	}
 	var reply batchReply
-	k := &call{client: c, target: target{kind: batchRequest}, write: true, again: repeatable(writes), batch: writes}
+	k := &call{client: c, requestTarget: requestTarget{kind: batchRequest}, write: true, again: repeatable(writes), batch: writes}
 	k.receive = func(resp *http.Response, body []byte) (err error) {
 		reply, err = parseBatchReply(header(resp, "Content-Type"), body, writes)
 		if reply.failure != nil {

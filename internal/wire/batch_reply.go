@@ -35,7 +35,7 @@ var cannedBatchReply = []byte("--b\r\n\r\n--c--\r\n\r\n--b--\r\n")
 func parseBatchReply(contentType string, body []byte, writes []*Write) (batchReply, error) {
 	n := len(writes)
 	if bytes.HasPrefix(bytes.TrimSpace(body), []byte{'{'}) { // the refusal of the transaction as a whole
-		return failedPart(part{status: http.StatusBadRequest, body: body}, n)
+		return failedPart(batchPart{status: http.StatusBadRequest, body: body}, n)
 	}
 	_, outer, ok := strings.Cut(contentType, "boundary=")
 	if !ok {
@@ -133,7 +133,7 @@ func (s *textBuffer) strings() []string {
 	return list
 }
 
-type part struct {
+type batchPart struct {
 	status int
 	etag   []byte
 	body   []byte
@@ -152,7 +152,7 @@ type parts struct {
 
 // read reads one part after its boundary. next is the boundary line that ended it. complete
 // is false if the reply ended before that, or if the part has no HTTP status.
-func (p *parts) read() (q part, next []byte, complete bool) {
+func (p *parts) read() (q batchPart, next []byte, complete bool) {
 	start, known := p.at, len(p.head) > 0 && bytes.HasPrefix(p.text[p.at:], p.head)
 	status, first := p.status, 0
 	if known {
@@ -227,7 +227,7 @@ func commonLines(a, b []byte) []byte {
 
 // failedPart parses the error of the operation that failed. Its message begins with the
 // operation's index and a colon.
-func failedPart(p part, n int) (batchReply, error) {
+func failedPart(p batchPart, n int) (batchReply, error) {
 	var e struct {
 		Error struct {
 			Code    string `json:"code"`

@@ -74,32 +74,32 @@ func (c *Client) replySize(contentLength int64) int {
 	return int(min(n, keepBuffer)) + 512
 }
 
-// body is the body of a request in a pooled buffer, with a reference count. A transport may
+// pooledBody is the body of a request in a pooled buffer, with a reference count. A transport may
 // read it even after it has returned a reply, until it closes its reader. So each reader
 // holds a reference until it is closed, and the call holds one.
-type body struct {
+type pooledBody struct {
 	buf  *[]byte
 	refs atomic.Int32
 }
 
-func newBody(buf *[]byte) *body {
-	b := &body{buf: buf}
+func newBody(buf *[]byte) *pooledBody {
+	b := &pooledBody{buf: buf}
 	b.refs.Store(1)
 	return b
 }
 
 // fixedBody returns a body of bytes that belong to the caller and are not pooled.
-func fixedBody(text []byte) *body {
+func fixedBody(text []byte) *pooledBody {
 	b := newBody(&text)
 	b.neverPool()
 	return b
 }
 
 // neverPool leaves the buffer to the garbage collector.
-func (b *body) neverPool() { b.refs.Store(math.MaxInt32 / 2) } // never reaches 0
+func (b *pooledBody) neverPool() { b.refs.Store(math.MaxInt32 / 2) } // never reaches 0
 
 // release releases one reference.
-func (b *body) release() {
+func (b *pooledBody) release() {
 	if b.refs.Add(-1) == 0 {
 		putBuffer(b.buf)
 	}
@@ -107,7 +107,7 @@ func (b *body) release() {
 
 // reader returns a reader from the start of the body. It must not be called after the call
 // has released its reference.
-func (b *body) reader() *bodyReader {
+func (b *pooledBody) reader() *bodyReader {
 	b.refs.Add(1)
 	r := &bodyReader{body: b}
 	r.Reset(*b.buf)
@@ -116,7 +116,7 @@ func (b *body) reader() *bodyReader {
 
 type bodyReader struct {
 	bytes.Reader
-	body   *body
+	body   *pooledBody
 	sent   bool // the request has the reader
 	closed atomic.Bool
 }

@@ -17,16 +17,16 @@ import (
 // call is completed from the captured reply.
 type call struct {
 	client *Client
-	target
+	requestTarget
 	write bool
 	again bool // a late attempt of the write can be carried out after another was
 
 	// receive is called with a successful reply. body is valid only during that call.
 	receive func(resp *http.Response, body []byte) error
 
-	body   *body    // sent instead of the stub that aztables has
-	batch  []*Write // the same for a transaction; encoded when the table's address is known
-	prefer bool     // request an empty reply
+	body   *pooledBody // sent instead of the stub that aztables has
+	batch  []*Write    // the same for a transaction; encoded when the table's address is known
+	prefer bool        // request an empty reply
 
 	seen     bool           // the policy is in the pipeline
 	received bool           // receive has been called

@@ -69,7 +69,7 @@ func (c *Client) run(ctx context.Context, op string, k *call, send func(context.
 	asked := time.Now()
 	var err error
 	if k.takeKept(); k.kept != nil {
-		err = k.kept.send(context.WithValue(ctx, callKey{}, k), &k.target)
+		err = k.kept.send(context.WithValue(ctx, callKey{}, k), &k.requestTarget)
 		k.putKept()
 	} else {
 		err = send(k.context(ctx))

@@ -19,7 +19,7 @@ func (c *Client) Get(ctx context.Context, pk, rk string, receive func(etag strin
 	if pk == "" {
 		return c.getByQuery(ctx, rk, receive)
 	}
-	k := &call{client: c, target: target{kind: getRequest, partitionKey: pk, rowKey: rk}, receive: func(resp *http.Response, body []byte) error {
+	k := &call{client: c, requestTarget: requestTarget{kind: getRequest, partitionKey: pk, rowKey: rk}, receive: func(resp *http.Response, body []byte) error {
 		etag := header(resp, "Etag")
 		if err := azerr.CheckVersion(etag); err != nil {
 			return err

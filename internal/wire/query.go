@@ -72,7 +72,7 @@ const fewerRows = 16
 
 // page makes one request of [Client.Query].
 func (c *Client) page(ctx context.Context, q Query, receive func(body []byte) error) (next Position, err error) {
-	k := &call{client: c, target: target{kind: pageRequest, page: &q}, receive: func(resp *http.Response, body []byte) (err error) {
+	k := &call{client: c, requestTarget: requestTarget{kind: pageRequest, page: &q}, receive: func(resp *http.Response, body []byte) (err error) {
 		if next, err = q.Next.after(resp); err != nil {
 			return err
 		}

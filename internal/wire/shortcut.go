@@ -41,8 +41,8 @@ const (
 	requestKinds
 )
 
-// target is what distinguishes a request from others of its kind.
-type target struct {
+// requestTarget is what distinguishes a request from others of its kind.
+type requestTarget struct {
 	kind         requestKind
 	partitionKey string
 	rowKey       string
@@ -51,7 +51,7 @@ type target struct {
 }
 
 // appendSuffix appends what follows the address of the table.
-func (t *target) appendSuffix(dst []byte) []byte {
+func (t *requestTarget) appendSuffix(dst []byte) []byte {
 	switch t.kind {
 	case requestKind(Insert), batchRequest:
 		return dst
@@ -62,7 +62,7 @@ func (t *target) appendSuffix(dst []byte) []byte {
 }
 
 // appendQuery appends the parameters in their order, with a separator after each.
-func (t *target) appendQuery(dst []byte) []byte {
+func (t *requestTarget) appendQuery(dst []byte) []byte {
 	if t.page == nil {
 		return dst
 	}
@@ -92,7 +92,7 @@ func (t *target) appendQuery(dst []byte) []byte {
 }
 
 // accepted reports whether status is one of success for aztables.
-func (t *target) accepted(status int) bool {
+func (t *requestTarget) accepted(status int) bool {
 	switch t.kind {
 	case getRequest, pageRequest:
 		return status == http.StatusOK
@@ -144,7 +144,7 @@ func (c *call) keep() {
 
 // keep returns a copy of req, which aztables made for t, nil if the shortcut would make another
 // request for t.
-func (t *target) keep(req *policy.Request) *kept {
+func (t *requestTarget) keep(req *policy.Request) *kept {
 	k := &kept{request: req.Clone(context.Background())}
 	raw := k.request.Raw()
 	suffix, own := string(t.appendSuffix(nil)), string(t.appendQuery(nil))
@@ -177,7 +177,7 @@ func (t *target) keep(req *policy.Request) *kept {
 }
 
 // send sends the request for t. The context has the call.
-func (k *kept) send(ctx context.Context, t *target) error {
+func (k *kept) send(ctx context.Context, t *requestTarget) error {
 	raw := k.request.Raw()
 	*raw = *k.idle.WithContext(ctx)
 	switch t.kind {
@@ -231,7 +231,7 @@ func (keeper) Do(req *policy.Request) (*http.Response, error) {
 	ctx := req.Raw().Context()
 	// With tracing, the context is another one.
 	if c, _ := ctx.Value(callKey{}).(*call); c != nil && c.toKeep == ctx && !namesTables(req.Raw().URL.Path) {
-		c.kept = c.target.keep(req)
+		c.kept = c.requestTarget.keep(req)
 	}
 	return req.Next()
 }

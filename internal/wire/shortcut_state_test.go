@@ -234,7 +234,7 @@ func TestALogListenerThatIsSetLateEndsKeeping(t *testing.T) {
 	for range 2 { // the first of another kind finds the listener
 		assert.NoError(t, requests(c, "p", "r")["page"](t.Context()))
 	}
-	k := &call{client: c, target: target{kind: getRequest}}
+	k := &call{client: c, requestTarget: requestTarget{kind: getRequest}}
 	if k.takeKept(); k.kept != nil || lines != 4 {
 		t.Errorf("a request is kept, %d entries", lines)
 	}

@@ -60,7 +60,7 @@ func (c *Client) Write(ctx context.Context, w Write) (etag string, err error) {
 	}
 	k := &call{
 		client: c, write: true, again: w.repeatable(), prefer: w.Kind == Insert,
-		target: target{requestKind(w.Kind), w.PartitionKey, w.RowKey, w.ETag, nil},
+		requestTarget: requestTarget{requestKind(w.Kind), w.PartitionKey, w.RowKey, w.ETag, nil},
 	}
 	if w.Kind != Delete {
 		k.body = fixedBody(w.Body)

@@ -89,7 +89,7 @@ func (f *flight) identify() {
 	f.hash[ofPartition] = 0
 	if f.request.Kind != target.Other {
 		key := f.request.Partition
-		if key == (target.Span{}) {
+		if key == (target.TextSpan{}) {
 			key = f.request.Resource
 		}
 		f.hash[ofPartition] = maphash.Bytes(f.g.seed, f.request.In(key)) ^ f.hash[ofAccount]

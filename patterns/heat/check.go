@@ -42,7 +42,7 @@ func Read(name string, f query.Filter, perSecond float64) Access {
 			}
 			page := touch(table, target.Query, keys.Key{Partition: r.Partition.From})
 			if page.Class = r.Class; r.Class > query.PartitionScan {
-				page.Partition = target.Span{}
+				page.Partition = target.TextSpan{}
 			}
 			all = append(all, page)
 		}
@@ -93,7 +93,7 @@ func Change[T any](name string, store *patterns.Store[T], op func(i int, at time
 
 // touch returns a request for one row, or for a page that starts there. Writes are
 // transactions, because how close they follow each other is not known.
-func touch(table string, kind target.Kind, key keys.Key) *request {
+func touch(table string, kind target.Action, key keys.Key) *request {
 	return &request{Request: target.Touch(kind, table, key.Partition, key.Row)}
 }
 

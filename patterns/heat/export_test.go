@@ -18,7 +18,7 @@ func FillMonth(m *Meter, end time.Time) {
 	m.began = start
 	key := func(pk, rk string) keys.Key { return keys.Key{Partition: pk, Row: rk} }
 	scan := touch("Orders", target.Query, keys.Key{})
-	scan.Class, scan.Partition = query.TableScan, target.Span{}
+	scan.Class, scan.Partition = query.TableScan, target.TextSpan{}
 	step := 60.0
 	for at := start; at.Before(end); at = at.Add(time.Duration(step) * time.Minute) {
 		if end.Sub(at) <= 6*time.Hour {

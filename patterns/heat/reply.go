@@ -18,7 +18,7 @@ type request struct {
 }
 
 // in returns the text of s, as far as the meter distinguishes it: a place, see [place].
-func (r *request) in(s target.Span) []byte {
+func (r *request) in(s target.TextSpan) []byte {
 	text := r.In(s)
 	return text[:min(len(text), maxKey)]
 }

@@ -53,7 +53,7 @@ func newCall(req *http.Request) call {
 }
 
 // tableOperations are the names of the service for its requests.
-var tableOperations = map[target.Kind]map[string]string{
+var tableOperations = map[target.Action]map[string]string{
 	target.Read:  {http.MethodGet: "GetEntity"},
 	target.Query: {http.MethodGet: "QueryEntities"},
 	target.Batch: {http.MethodPost: "BATCH"}, // the conventions for entity group transactions
@@ -61,7 +61,7 @@ var tableOperations = map[target.Kind]map[string]string{
 	target.Other: {http.MethodGet: "GetTableACL", http.MethodPut: "SetTableACL"},
 }
 
-func (c *call) table(kind target.Kind) {
+func (c *call) table(kind target.Action) {
 	operations := tableOperations[kind]
 	switch c.target {
 	case "Tables":

@@ -23,7 +23,7 @@ type run struct {
 	state
 	store  *outbox.Store
 	views  map[string]*view.View // to verify
-	tables []*view.Table         // of the views; that of the primaries is the first
+	tables []*view.RemoteTable   // of the views; that of the primaries is the first
 	began  time.Time
 	before int                      // requests of earlier processes
 	rows   map[patterns.RowRef]bool // the Rows of the state
@@ -60,7 +60,7 @@ func newRun(store any, s state) (*run, error) {
 	if r.Strict {
 		r.store = r.store.Exact()
 	}
-	r.tables, r.Report.Unverified = []*view.Table{{Client: r.store.Table.Client}}, nil
+	r.tables, r.Report.Unverified = []*view.RemoteTable{{Client: r.store.Table.Client}}, nil
 	for _, v := range r.store.Views.Views {
 		switch {
 		case r.Views != nil && !slices.Contains(r.Views, v.Name):
@@ -90,7 +90,7 @@ func newRun(store any, s state) (*run, error) {
 // tableOf returns the place of the table of a view among the tables.
 func (r *run) tableOf(v *view.View) int {
 	t, _ := r.store.TableOf(v)
-	return slices.IndexFunc(r.tables, func(o *view.Table) bool { return o.Client.Table() == t.Client.Table() })
+	return slices.IndexFunc(r.tables, func(o *view.RemoteTable) bool { return o.Client.Table() == t.Client.Table() })
 }
 
 // runAlone executes a run in this process, or what is left of it.
