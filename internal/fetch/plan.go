@@ -100,9 +100,9 @@ func (s *Source) Plan(f query.Filter, opts *types.QueryOptions) (*ReadPlan, erro
 	return p, nil
 }
 
-// PlanScan is Plan for [Plan.Scan] and [Plan.Divide]: every class is allowed unless opts restrict it. It
+// PlanScan is Plan for [ReadPlan.Scan] and [ReadPlan.Divide]: every class is allowed unless opts restrict it. It
 // refuses a limit, because the position in each segment is the end of a page, and an order.
-func (s *Source) PlanScan(f query.Filter, opts *types.QueryOptions) (*Plan, error) {
+func (s *Source) PlanScan(f query.Filter, opts *types.QueryOptions) (*ReadPlan, error) {
 	var o types.QueryOptions
 	if opts != nil {
 		o = *opts
