@@ -148,6 +148,7 @@ var edges = map[string][]string{
 	"internal/pages":   {"internal/azerr", "internal/calls", "internal/sdkerr", "patterns/types"},
 	"internal/records": {"internal/edm", "internal/fetch", "internal/txn", "internal/view", "internal/wire", "keys", "patterns/types", "query"},
 	"internal/sdkerr":  {"internal/azerr", "patterns/types"},
+	"internal/search":  {"internal/calls", "internal/harness", "internal/target", "internal/wire", "patterns", "patterns/storagetest"},
 	"internal/sweep":   {"internal/azerr", "internal/calls", "internal/pages", "keys", "patterns/types"},
 	"internal/target":  {"keys", "query"},
 	"internal/txn": {

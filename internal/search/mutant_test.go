@@ -1,0 +1,209 @@
+package search_test
+
+import (
+	"flag"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/mutation"
+)
+
+var which = flag.String("search.mutants", "^held row$", "the mutants that are searched, a regular expression of their names")
+
+// The search finds a removed step of the protocol by what it breaks. The gate asks it for one that random schedules did not find.
+func TestTheSearchFindsARemovedStep(t *testing.T) {
+	var some []mutation.Mutant
+	for _, m := range mutants {
+		if regexp.MustCompile(*which).MatchString(m.Name) {
+			some = append(some, m)
+		}
+	}
+	suite := &mutation.Suite{
+		Root: "../..", Packages: []string{"./internal/search"}, Flags: []string{"-failfast", "-run", "^TestSmallCases$"},
+		Env: []string{"AZPATTERNS_AZURITE=off"}, Timeout: 20 * time.Minute, Assertion: regexp.MustCompile(`violation: .*`),
+	}
+	suite.Check(t, some)
+}
+
+// shownBy is the flags that select one case.
+// The bound of switches is that of the gate if it is [bounded].
+func shownBy(subtest string, switches int) []string {
+	return []string{"-run", "^TestSmallCases$/" + strings.ReplaceAll(subtest, " ", "_"), "-search.switches=" + strconv.Itoa(switches)}
+}
+
+const (
+	outboxFolder = "internal/outbox/"
+	viewFolder   = "internal/view/"
+)
+
+// The mutants, in the order of the sections of internal/outbox/README.md.
+var mutants = []mutation.Mutant{
+	{
+		Name: "no message", Flags: shownBy("a unique copy is inserted.*a crash", bounded), File: outboxFolder + "schedule.go",
+		Old: "	if !t.state.put {\n		t.state.tried", New: "	if false {\n		t.state.tried",
+		Breaks: "The message is sent before the transaction.",
+	},
+	{
+		Name: "mark before the message", Flags: shownBy("requests together, a crash", 1), File: outboxFolder + "schedule.go",
+		Old: "			if <-t.state.tried; !t.state.put {", New: "			if false {",
+		Breaks: "A reservation may be faster than the message, but only one that inserts a row.",
+	},
+	{
+		Name: "young operations are fenced", File: outboxFolder + "message.go",
+		Old: "return 0 < m.Age && m.Age < m.Grace", New: "return false && m.Age < m.Grace",
+		Breaks:   "A worker does not fence a young operation.",
+		Survives: "the writer starts over with another id: slower, and not wrong",
+	},
+	{
+		Name: "old messages fence", File: outboxFolder + "worker.go",
+		Old: "	if !young(m) && m.Age < s.Expiry {", New: "	if !young(m) {",
+		Breaks:   "A message that is older than Expiry leaves no fence.",
+		Survives: "each message that was delivered twice then costs requests, and is kept for another Expiry: slower, and not wrong",
+	},
+	{
+		Name: "outbox row outside", Flags: shownBy("a unique copy is inserted.*a crash", bounded), File: outboxFolder + "publish.go",
+		Old:    "		batch.Add(s.records, insertOp(row, recordKey(op.Key.Partition, pt.id)))\n",
+		New:    "		if row == nil {\n			batch.Add(s.records, insertOp(row, recordKey(op.Key.Partition, pt.id)))\n		}\n",
+		Breaks: "The outbox row is part of the transaction.",
+	},
+	{
+		Name: "no fence", Flags: shownBy("a unique copy is inserted.*a crash", 1), File: outboxFolder + "record.go",
+		Old: "		r, err = s.insertRecord(ctx, fenceRow(), recordKey(partition, id))\n", New: "		return record{outboxRow: *fenceRow()}, nil\n",
+		Breaks: "The fence has the same key as the outbox row.",
+	},
+	{
+		Name: "no reservation", Flags: shownBy("two entities want one unique copy, no fault", bounded), File: outboxFolder + "schedule.go",
+		Old: "			case !d.Unique():\n				continue\n", New: "			default:\n				continue\n",
+		Breaks: "Rows are reserved before the transaction.",
+	},
+	{
+		Name: "primary before the rows", Flags: shownBy("a unique value is taken back while.*no fault", 3), File: outboxFolder + "drain.go",
+		Old:    "	if err := s.readRows(ctx, targets); err != nil {\n		return false, false, err\n	}\n	now := d.known\n",
+		New:    "	now, nerr := s.readVersion(ctx, d.primary)\n	if nerr != nil {\n		return false, false, nerr\n	}\n	if err := s.readRows(ctx, targets); err != nil {\n		return false, false, err\n	}\n	for i := range targets {\n		targets[i].rereadPrimary = false\n	}\n",
+		Breaks: "A drain reads the rows before the primary.",
+	},
+	{
+		Name: "no second read of the primary", Flags: shownBy("a copy is inserted.*no fault", bounded), File: outboxFolder + "drain.go",
+		Old: "	return err == nil && after.etag == now.etag, true, err", New: "	return err == nil && after != nil, true, err",
+		Breaks: "A drain reads the primary again at the end.",
+	},
+	{
+		Name: "no check after any write", Flags: shownBy("the content of a copy.*no fault", bounded), File: outboxFolder + "target.go",
+		Old: "	t.unchecked = wrote\n", New: "	t.unchecked = wrote && t.found.Row.Absent()\n",
+		Breaks: "A drain reads the primary again at the end.",
+	},
+	{
+		Name: "decided row", Flags: shownBy("a unique value is taken back while.*no fault", 3), File: outboxFolder + "target.go",
+		Old: "			t.claim.Decided, t.rereadPrimary = op, true\n", New: "			t.claim.Decided = op\n",
+		Breaks:   "A drain that meets such a row reads the operation's outbox row before it reads the primary.",
+		Survives: "a drain reads the primary after the rows whenever a unique row is given up (useDiff), and no other row of its first round has the mark of another operation",
+	},
+	{
+		Name: "held row", Flags: shownBy("a unique copy is inserted.*no fault", bounded), File: outboxFolder + "target.go",
+		Old: "		was := t.found.Row.ETag\n", New: "		was := t.found.Row.ETag\n		if was != \"\" {\n			return nil\n		}\n",
+		Breaks: "A row with the mark of an operation that has no outbox row is read again.",
+	},
+	{
+		Name: "no name of the worker", Flags: shownBy("a copy is inserted.*a crash", 2), File: outboxFolder + "worker.go",
+		Old: "	acquired, err := s.replaceRecord(ctx, f.record)\n", New: "	acquired, err := f.record, error(nil)\n",
+		Breaks: "A worker stores its name before it drains.",
+	},
+	{
+		Name: "deleted instead of done", Flags: shownBy("a copy is inserted.*a late request next to", 1), File: outboxFolder + "worker.go",
+		Old:    "	acquired.State = stateDone\n	_, err = s.replaceRecord(ctx, acquired)\n	return err\n",
+		New:    "	return s.deleteRecords(ctx, []outboxRef{{acquired.Key, acquired.ETag}})\n",
+		Breaks: "A worker sets the state done instead of deleting the row.",
+	},
+	{
+		Name: "no drain after Expiry", Flags: shownBy("a copy is inserted.*a late request next to", 1), File: outboxFolder + "worker.go",
+		Old: "			wrote[i], errs[i] = s.drainRecord(ctx, f, began)\n", New: "			_ = f\n",
+		Breaks: "The drain after Expiry corrects rows that another client wrote late.",
+	},
+	{
+		Name: "record not stored again", File: outboxFolder + "worker.go",
+		Old: "		renewed, err := s.replaceRecord(ctx, f.record)\n", New: "		renewed, err := f.record, error(nil)\n",
+		Breaks:   "The worker first stores the record again.",
+		Survives: "it takes a crash or a late request in the drain after Expiry, besides the one that made it necessary: two faults",
+	},
+	{
+		Name: "corrected record removed", File: outboxFolder + "worker.go",
+		Old: "	if slices.Contains(wrote, true) {", New: "	if false && slices.Contains(wrote, true) {",
+		Breaks:   "The record stays for another Expiry if the worker had to correct a row.",
+		Survives: "it takes a crash or a late request in the drain after Expiry, besides the one that made it necessary: two faults",
+	},
+	{
+		Name: "reservations of a fence", File: outboxFolder + "worker.go",
+		Old: "		if left[i] > 0 && f.State == stateFence {", New: "		if false {",
+		Breaks:   "A worker can release the reservations of a fenced operation.",
+		Survives: "the check after Expiry releases them too",
+	},
+	{
+		Name: "fenced rows stay", Flags: shownBy("a unique copy is inserted.*a crash", bounded), File: outboxFolder + "worker.go",
+		Old: "	if len(m.Reserved) == 0 {", New: "	if len(m.Reserved) >= 0 {",
+		Breaks: "A worker can release the reservations of a fenced operation.",
+	},
+	{
+		Name: "no limit", Flags: shownBy("two entities want one unique copy, a pause", 1), File: outboxFolder + "schedule.go",
+		Old: "return s.Expiry / 2 }", New: "return s.Expiry * 100 }",
+		Breaks: "Half of Expiry is the limit of an operation.",
+	},
+	{
+		Name: "commit at any time", File: outboxFolder + "publish.go",
+		Old: "	if calls.Elapsed(st.at) >= t.store.limit() {", New: "	if false {",
+		Breaks:   "Half of Expiry is the limit of an operation.",
+		Survives: "the deadline of the context ends it too: it differs only if the machine is suspended, so that its timers do not run",
+	},
+	{
+		Name: "drain at any time", File: outboxFolder + "drain.go",
+		Old: "	if calls.Elapsed(d.began) >= s.limit() {", New: "	if false {",
+		Breaks:   "A drain ends then, too.",
+		Survives: "the deadline of the context ends it too: it differs only if the machine is suspended, so that its timers do not run",
+	},
+	{
+		Name: "late attempts", Flags: shownBy("a copy is inserted.*a late", bounded), File: outboxFolder + "publish.go",
+		Old: "	if complete && !t.late.Any() {", New: "	if complete {",
+		Breaks: "The outbox row stays if an attempt had no reply.",
+	},
+	{
+		Name: "incomplete drains finish", File: outboxFolder + "publish.go",
+		Old: "		complete = false\n", New: "		_ = complete\n",
+		Breaks:   "All stay if the drain is not complete.",
+		Survives: "a drain ends incomplete only after 16 conflicts, or when a service fails for long",
+	},
+	{
+		Name: "undecided owner", Flags: shownBy("two entities want one unique copy, no fault", bounded), File: outboxFolder + "local.go",
+		Old: "	if owned.Op != \"\" {\n		_, decided", New: "	if false {\n		_, decided",
+		Breaks: "A row is taken from another primary only if no undecided operation has reserved it.",
+	},
+	{
+		Name: "owner that implies the row", Flags: shownBy("two entities want one unique copy, no fault", bounded), File: outboxFolder + "local.go",
+		Old: "	return hold(rows, v, key), err\n", New: "	return false && hold(rows, v, key), err\n",
+		Breaks: "A row is taken from another primary only if it is not derived from that primary.",
+	},
+	{
+		Name: "duplicates of an old version", File: outboxFolder + "local.go",
+		Old: "	if outdated {\n", New: "	if false && outdated {\n",
+		Breaks:   "A duplicate is one of two current versions.",
+		Survives: "it changes a DuplicateError only, which the search does not judge",
+	},
+	{
+		Name: "writer deletes an acquired row", File: outboxFolder + "publish.go",
+		Old: "		if r.Worker == \"\" {\n			ref.etag = r.ETag\n		}\n", New: "		ref.etag = r.ETag\n",
+		Breaks:   "The outbox rows stay if a worker has acquired one of the operations.",
+		Survives: "it takes a transaction without a reply, a worker, and then a crash of the worker: two faults",
+	},
+	{
+		Name: "mark of another operation", File: viewFolder + "copy.go",
+		Old: "	if own && heldByOther {\n", New: "	if false {\n",
+		Breaks:   "The operation will write or release the row itself.",
+		Survives: "the operation whose mark is lost is based on an older version of the primary than that of the drain, so it fails or starts over",
+	},
+	{
+		Name: "no mark", Flags: shownBy("a counted.*no fault", bounded), File: viewFolder + "mark.go",
+		Old: "	if marked {\n", New: "	if marked && former != nil {\n",
+		Breaks: "Marks change only under a condition on the counter's row or on the sum row.",
+	},
+}

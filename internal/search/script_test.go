@@ -1,0 +1,336 @@
+package search_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/search"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/reindex"
+)
+
+const (
+	grace  = time.Hour
+	expiry = 12 * time.Hour
+)
+
+// script is a case of a Store: what is stored before, what each client does, and how many messages a worker handles meanwhile.
+type script struct {
+	name     string
+	views    []string
+	before   []op
+	clients  [][]op
+	messages int
+
+	long     bool  // the gate does not search it with faults
+	pauses   bool  // a process is paused, and may leave something to a sweep
+	retries  int32 // of the SDK
+	parallel int   // requests of an operation in flight; 1 if it is 0
+	follow   patterns.Follow
+}
+
+// op is an operation of a client.
+type op func(context.Context, *actor) error
+
+// actor is a process with a Store.
+type actor struct {
+	*search.Client
+	store   *patterns.Store[thing]
+	history *harness.History
+	remote  bool
+}
+
+func (s *script) actor(c *search.Client, h *harness.History) (*actor, error) {
+	table, err := patterns.NewTable(c.Tables(s.retries).NewClient(search.TableName), &patterns.TableOptions[thing]{
+		Key: func(t *thing) (keys.Key, error) { return t.key(), nil },
+	})
+	if err != nil {
+		return nil, err
+	}
+	opts := &patterns.StoreOptions[thing]{Outbox: c.Outbox(), Grace: grace, Expiry: expiry, Parallel: max(s.parallel, 1), Follow: s.follow}
+	for _, name := range s.views {
+		opts.Views = append(opts.Views, views[name])
+	}
+	store, err := patterns.NewStore(table, opts)
+	remote := slices.ContainsFunc(s.views, func(v string) bool { return v != "email" })
+	return &actor{c, store, h, remote}, err
+}
+
+// start is [search.Case.Start].
+func (s *script) start(ctx context.Context, w *search.World) (*search.System, error) {
+	history := &harness.History{}
+	sys := &search.System{Always: func(rows []search.Row) error { return checkAlways(readContents(rows), s.views) }}
+	first, err := s.actor(w.Reliable("before"), history)
+	if err != nil {
+		return nil, err
+	}
+	for _, do := range s.before {
+		if err := do(ctx, first); err != nil {
+			return nil, err
+		}
+	}
+	var unexpected error
+	for i, ops := range s.clients {
+		a, err := s.actor(w.Client(string(rune('A'+i))), history)
+		if err != nil {
+			return nil, err
+		}
+		sys.Processes = append(sys.Processes, search.Process{Client: a.Client, Run: func(ctx context.Context) {
+			for _, do := range ops {
+				if err := do(ctx, a); err != nil && !expected(err) && !a.Dead() {
+					unexpected = fmt.Errorf("%w: client %s: %w", errUnexpected, a.Name, err)
+				}
+			}
+		}})
+	}
+	if s.messages > 0 {
+		worker, err := s.actor(w.Client("worker"), history)
+		if err != nil {
+			return nil, err
+		}
+		sys.Processes = append(sys.Processes, search.Process{Client: worker.Client, Run: func(ctx context.Context) {
+			for range s.messages {
+				if err := worker.Receive(ctx, worker.store.Handle); err != nil && !expected(err) && !worker.Dead() {
+					unexpected = fmt.Errorf("%w: the worker: %w", errUnexpected, err)
+				}
+				worker.End("message")
+			}
+		}})
+	}
+	sys.Finish = func(ctx context.Context) error {
+		last, err := s.actor(w.Reliable("last"), history)
+		if err != nil {
+			return err
+		}
+		return errors.Join(unexpected, s.finish(ctx, w, last))
+	}
+	return sys, nil
+}
+
+// finish completes what is left, as workers and, later, a sweep do, and checks all that the case promises.
+func (s *script) finish(ctx context.Context, w *search.World, last *actor) error {
+	if err := recover(ctx, w, last); err != nil {
+		return err
+	}
+	rows, err := w.Rows(ctx)
+	if err != nil {
+		return err
+	}
+	c := readContents(rows)
+	want := implied(c.things, s.views)
+	for key, text := range c.derived {
+		var row search.Row
+		_ = json.Unmarshal([]byte(text), &row) // was made so
+		switch op := row.Text("azp_op"); {
+		case op == "":
+		case want[key] != "", row.Text("azp_state") != "reserved", w.Queue.Named(op) && !s.pauses:
+			return fmt.Errorf("%w: %s is %s", errReserved, key, text)
+		default: // the process crashed before it put the message: readers ignore the row, and a sweep removes it
+			delete(c.derived, key)
+		}
+	}
+	if c.pending {
+		return fmt.Errorf("%w: %s", errPending, c.records)
+	}
+	if err := compare(errDerived, c.derived, want); err != nil {
+		return err
+	}
+	time.Sleep(2 * expiry)
+	if report, err := last.store.Sweep(ctx, nil); err != nil || report.Failed > 0 {
+		return fmt.Errorf("%w: sweep: %w, %v", errUnexpected, err, report.Failures)
+	}
+	if err := recover(ctx, w, last); err != nil {
+		return err
+	}
+	return s.clean(ctx, w, last)
+}
+
+// clean checks the rows when no operation has anything left to do.
+func (s *script) clean(ctx context.Context, w *search.World, last *actor) error {
+	rows, err := w.Rows(ctx)
+	if err != nil {
+		return err
+	}
+	c := readContents(rows)
+	if len(c.records) > 0 {
+		return fmt.Errorf("%w: %s", errLeft, c.records)
+	}
+	if err := compare(errDerived, c.derived, implied(c.things, s.views)); err != nil {
+		return err
+	}
+	if slices.Contains(s.views, "total") && c.marks != len(c.things) {
+		return fmt.Errorf("%w: %d marks, %d entities", errMarks, c.marks, len(c.things))
+	}
+	for finding, err := range reindex.Verify(ctx, last.store, "", nil) {
+		if err != nil {
+			return err
+		}
+		return fmt.Errorf("%w: %v", errVerify, finding)
+	}
+	for _, id := range []string{"1", "2"} {
+		_ = read(id)(ctx, last)
+	}
+	if err := last.history.Check(); err != nil {
+		return fmt.Errorf("%w: %w", errUntrue, err)
+	}
+	return nil
+}
+
+// recover handles messages until none is left, and lets time pass.
+func recover(ctx context.Context, w *search.World, last *actor) error {
+	for range 100 {
+		if w.Queue.Len() == 0 {
+			return nil
+		}
+		if err := w.Queue.HandleAll(ctx, last.store.Handle); err != nil {
+			return fmt.Errorf("%w: recovery: %w", errUnexpected, err)
+		}
+		time.Sleep(expiry / 4)
+	}
+	return errNotDelivered
+}
+
+// expected reports whether an operation may fail with err, because of other clients or a fault.
+func expected(err error) bool {
+	for _, e := range []error{
+		context.DeadlineExceeded, // after a pause
+		patterns.ErrExists, patterns.ErrNotFound, patterns.ErrConflict, patterns.ErrOutcomeUnknown, harness.ErrLost, harness.ErrDead,
+	} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return err == nil || strings.Contains(err.Error(), "took longer than half of") // likewise
+}
+
+// record runs an operation on one entity and records its result.
+func (a *actor) record(id string, action *harness.Action, do func() (patterns.Item[thing], error)) error {
+	began := a.Begin()
+	item, err := do()
+	res := harness.NeverRan
+	row := harness.Row{ETag: string(item.ETag)}
+	switch dup := new(*patterns.DuplicateError); {
+	case a.Dead(), errors.Is(err, patterns.ErrOutcomeUnknown), errors.Is(err, harness.ErrLost):
+		res = harness.Unknown
+	case err == nil:
+		res = harness.Applied
+		if action.Kind == harness.Read {
+			row = harness.Row{Exists: true, A: fmt.Sprint(item.Value.N), ETag: row.ETag}
+		}
+	case errors.As(err, dup), errors.Is(err, patterns.ErrConflict): // of derived rows, or in every try
+	case errors.Is(err, patterns.ErrExists):
+		res = harness.Exists
+	case errors.Is(err, patterns.ErrNotFound) && action.Kind == harness.Read:
+		res, row = harness.Applied, harness.Row{}
+	case errors.Is(err, patterns.ErrNotFound):
+		res = harness.Missing
+	}
+	again := 0
+	if a.Lost() > 0 && !a.remote && (res == harness.Applied || res == harness.Unknown) {
+		again = 1 // documented: without an outbox row it may be carried out again
+	}
+	if a.Lost() > 0 {
+		row.ETag = "" // it may be that of a version that the worker has stored
+	}
+	a.history.Add(id, began(), *action, harness.Result{Outcome: res, Row: row}, again)
+	a.End(fmt.Sprint(res, " ", item.ETag, item.Value, err))
+	return err
+}
+
+func read(id string) op {
+	return func(ctx context.Context, a *actor) error {
+		return a.record(id, &harness.Action{Kind: harness.Read}, func() (patterns.Item[thing], error) { return a.store.Get(ctx, thingKey(id)) })
+	}
+}
+
+func insert(t thing) op {
+	return func(ctx context.Context, a *actor) error {
+		action := &harness.Action{Kind: harness.InsertRow, A: fmt.Sprint(t.N)}
+		return a.record(t.ID, action, func() (patterns.Item[thing], error) { return a.store.Insert(ctx, &t) })
+	}
+}
+
+func put(t thing) op {
+	return func(ctx context.Context, a *actor) error {
+		action := &harness.Action{Kind: harness.PutRow, A: fmt.Sprint(t.N)}
+		return a.record(t.ID, action, func() (patterns.Item[thing], error) { return a.store.Put(ctx, &t) })
+	}
+}
+
+func remove(id string) op {
+	return func(ctx context.Context, a *actor) error {
+		return a.record(id, &harness.Action{Kind: harness.Remove}, func() (patterns.Item[thing], error) {
+			return patterns.Item[thing]{}, a.store.Delete(ctx, thingKey(id))
+		})
+	}
+}
+
+// update changes an entity.
+func update(id string, n int32, change func(*thing)) op {
+	return func(ctx context.Context, a *actor) error {
+		action := &harness.Action{Kind: harness.UpdateRow, A: fmt.Sprint(n)}
+		return a.record(id, action, func() (patterns.Item[thing], error) {
+			return a.store.Update(ctx, thingKey(id), func(now *thing) error {
+				action.Saw = fmt.Sprint(now.N)
+				change(now)
+				now.N = n
+				return nil
+			})
+		})
+	}
+}
+
+// member is an operation of a transaction.
+type member struct {
+	id     string
+	action harness.Action
+	add    func(*patterns.StoreBatch[thing])
+}
+
+func insertOf(t thing) member {
+	return member{t.ID, harness.Action{Kind: harness.InsertRow, A: fmt.Sprint(t.N)}, func(b *patterns.StoreBatch[thing]) { b.Insert(&t) }}
+}
+
+func putOf(t thing) member {
+	return member{t.ID, harness.Action{Kind: harness.PutRow, A: fmt.Sprint(t.N)}, func(b *patterns.StoreBatch[thing]) { b.Put(&t) }}
+}
+
+// together carries several operations out in one transaction.
+func together(all ...member) op {
+	return func(ctx context.Context, a *actor) error {
+		began := a.Begin()
+		b := a.store.Batch()
+		for _, m := range all {
+			m.add(b)
+		}
+		items, err := b.Commit(ctx)
+		failed := new(patterns.BatchError)
+		errors.As(err, &failed)
+		for i, m := range all {
+			res, row := harness.NeverRan, harness.Row{}
+			switch {
+			case a.Dead(), errors.Is(err, patterns.ErrOutcomeUnknown), errors.Is(err, harness.ErrLost):
+				res = harness.Unknown
+			case err == nil:
+				res = harness.Applied
+				if a.Lost() == 0 {
+					row.ETag = string(items[i].ETag)
+				}
+			case errors.Is(err, patterns.ErrExists) && err != nil && failed.Index == i && !errors.As(err, new(*patterns.DuplicateError)):
+				res = harness.Exists
+			}
+			a.history.Add(m.id, began(), m.action, harness.Result{Outcome: res, Row: row}, 0)
+		}
+		a.End(fmt.Sprint(items, err))
+		return err
+	}
+}
+
+const later = patterns.Later

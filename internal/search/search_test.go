@@ -1,0 +1,175 @@
+package search_test
+
+import (
+	"flag"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/azpatterns/azpatterns/internal/search"
+)
+
+var (
+	night    = flag.Bool("search.night", false, "all cases with all faults, with the bounds of the night")
+	switches = flag.Int("search.switches", bounded, "likewise, but with this bound for how often a run changes between processes that could go on; -1 for none")
+)
+
+// bounded means that the bounds of faults apply.
+const bounded = -2
+
+// faults is what happens next tos the orders of requests. Each case is searched with each.
+var faults = []struct {
+	name     string
+	crashes  int
+	late     int
+	pause    time.Duration
+	messages int  // that a worker handles meanwhile, if the case has no other number
+	each     bool // the gate searches all cases with it, not only the short ones
+	gate     int  // switches in the gate; the fault is left to the night if that is negative
+	night    int  // switches at night, -1 without a bound
+}{
+	{name: "no fault", each: true, gate: 2, night: -1},
+	{name: "a worker", messages: 1, gate: 1, night: 2},
+	{name: "a crash", messages: 1, crashes: 1, night: 2},
+	{name: "a late request", late: 1, night: 2},
+	{name: "a pause", messages: 2, pause: 2 * expiry, night: 2},
+	{name: "a late request next to a worker", messages: 1, late: 1, gate: -1, night: 2},
+}
+
+// Every order of the requests of each small case keeps the promises of the outbox.
+func TestSmallCases(t *testing.T) {
+	states, runs, began := 0, 0, time.Now()
+	for i := range cases {
+		for _, f := range faults {
+			s := cases[i]
+			all := *night || *switches != bounded
+			if !all && (f.gate < 0 || s.long && !f.each) {
+				continue
+			}
+			s.messages, s.pauses = max(s.messages, f.messages), f.pause > 0
+			t.Run(s.name+", "+f.name, func(t *testing.T) {
+				c := &search.Case{Name: s.name, Start: s.start, Crashes: f.crashes, Late: f.late, Pause: f.pause}
+				if c.Switches = f.gate; *switches != bounded {
+					c.Switches = *switches
+				} else if *night {
+					c.Switches = f.night
+					if len(s.clients) > 2 {
+						c.Switches = 3
+					}
+				}
+				begin := time.Now()
+				r := search.Run(t, c)
+				states, runs = states+r.States, runs+r.Runs
+				t.Logf("at most %d switches: %v, %v", c.Switches, r, time.Since(begin).Round(time.Millisecond))
+				if r.Violation != nil {
+					_, trace := search.Replay(t, c, r.Choices)
+					t.Errorf("violation: %v\n%s\n%s", r.Violation, search.Literal(r.Choices), strings.Join(trace, "\n"))
+				}
+			})
+		}
+	}
+	t.Logf("%d states, %d runs, %v", states, runs, time.Since(began).Round(time.Second))
+}
+
+func one(n int32) thing { return thing{ID: "1", N: n} }
+
+func badge(id, value string, n int32) thing { return thing{ID: id, Badge: value, N: n} }
+func name(id, value string, n int32) thing  { return thing{ID: id, Name: value, N: n} }
+func group(id, value string, n int32) thing { return thing{ID: id, Group: value, N: n} }
+func email(id, value string, n int32) thing { return thing{ID: id, Email: value, N: n} }
+
+func setBadge(value string) func(*thing) { return func(t *thing) { t.Badge = value } }
+func setName(value string) func(*thing)  { return func(t *thing) { t.Name = value } }
+func setGroup(value string) func(*thing) { return func(t *thing) { t.Group = value } }
+func setEmail(value string) func(*thing) { return func(t *thing) { t.Email = value } }
+
+// The cases. Each has two clients and, with faults, a worker.
+var cases = []script{
+	{
+		name: "a unique copy is inserted next to its delete", views: []string{"badge"},
+		clients: [][]op{{insert(badge("1", "b", 1))}, {remove("1")}},
+	},
+	{
+		name: "two entities want one unique copy", views: []string{"badge"},
+		clients: [][]op{{insert(badge("1", "b", 1))}, {put(badge("2", "b", 2))}},
+	},
+	{
+		name: "a unique value passes to another entity", long: true, views: []string{"badge"},
+		before:  []op{insert(badge("1", "b", 1))},
+		clients: [][]op{{update("1", 2, setBadge(""))}, {put(badge("2", "b", 3))}},
+	},
+	{
+		name: "a unique value is changed and taken back", long: true, views: []string{"badge"},
+		before:  []op{insert(badge("1", "a", 1))},
+		clients: [][]op{{update("1", 2, setBadge("b")), update("1", 3, setBadge("a"))}, {remove("1")}},
+	},
+	{
+		name: "a unique value is given up next to its return", long: true, views: []string{"badge"},
+		before:  []op{insert(badge("1", "a", 1))},
+		clients: [][]op{{update("1", 2, setBadge(""))}, {update("1", 3, setBadge("a"))}},
+	},
+	{
+		name: "the content of a unique copy changes twice", views: []string{"badge"},
+		before:  []op{insert(badge("1", "b", 1))},
+		clients: [][]op{{update("1", 2, setBadge("b"))}, {update("1", 3, setBadge("b"))}},
+	},
+	{
+		name: "a unique value is given up next to its return, requests together", long: true, views: []string{"badge"}, parallel: 2,
+		before:  []op{insert(badge("1", "a", 1))},
+		clients: [][]op{{update("1", 2, setBadge(""))}, {update("1", 3, setBadge("a"))}},
+	},
+	{
+		name: "a unique value is taken back while another entity wants it", long: true, views: []string{"badge"},
+		before:  []op{insert(badge("1", "a", 1))},
+		clients: [][]op{{update("1", 2, setBadge(""))}, {update("1", 3, setBadge("a"))}, {put(badge("2", "a", 4))}},
+	},
+	{
+		name: "a copy is inserted next to its delete", views: []string{"name"},
+		clients: [][]op{{insert(name("1", "x", 1))}, {remove("1")}},
+	},
+	{
+		name: "the content of a copy changes twice", views: []string{"name"},
+		before:  []op{insert(name("1", "x", 1))},
+		clients: [][]op{{update("1", 2, setName("x"))}, {update("1", 3, setName("x"))}},
+	},
+	{
+		name: "a copy moves and returns", long: true, views: []string{"name"},
+		before:  []op{insert(name("1", "x", 1))},
+		clients: [][]op{{update("1", 2, setName("y")), update("1", 3, setName("x"))}, {put(name("1", "y", 4))}},
+	},
+	{
+		name: "two entities join a list", views: []string{"group"},
+		clients: [][]op{{insert(group("1", "g", 1))}, {insert(group("2", "g", 2))}},
+	},
+	{
+		name: "an entity changes its list next to its delete", long: true, views: []string{"group"},
+		before:  []op{insert(group("1", "g", 1))},
+		clients: [][]op{{update("1", 2, setGroup("h"))}, {remove("1")}},
+	},
+	{
+		name: "two entities are counted", long: true, views: []string{"total"},
+		clients: [][]op{{insert(one(1))}, {insert(thing{ID: "2", N: 2})}},
+	},
+	{
+		name: "a counted entity changes next to its delete", long: true, views: []string{"total"},
+		before:  []op{insert(one(1))},
+		clients: [][]op{{update("1", 2, func(*thing) {})}, {remove("1")}},
+	},
+	{
+		name: "two entities want one unique row of the partition", views: []string{"email"},
+		clients: [][]op{{insert(email("1", "e", 1))}, {put(email("2", "e", 2))}},
+	},
+	{
+		name: "a unique row of the partition changes and returns", views: []string{"email"},
+		before:  []op{insert(email("1", "e", 1))},
+		clients: [][]op{{update("1", 2, setEmail("f")), update("1", 3, setEmail("e"))}, {remove("1")}},
+	},
+	{
+		name: "a transaction of two next to a delete", long: true, views: []string{"badge"},
+		clients: [][]op{{together(insertOf(badge("1", "b", 1)), insertOf(badge("2", "c", 2)))}, {remove("1")}},
+	},
+	{
+		name: "a worker does what follows", long: true, views: []string{"badge"}, follow: later,
+		clients: [][]op{{insert(badge("1", "b", 1))}, {remove("1")}}, messages: 2,
+	},
+}

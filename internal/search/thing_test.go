@@ -1,0 +1,206 @@
+package search_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/internal/search"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// thing is an entity with a value for each kind of view.
+type thing struct {
+	ID    string
+	Badge string // unique, elsewhere
+	Email string // unique, in the partition
+	Name  string // of a copy elsewhere, which is not unique
+	Group string // of a list elsewhere
+	N     int32  // differs between all versions that a case writes
+}
+
+const home = "home" // the partition of all things
+
+func (t *thing) key() keys.Key { return thingKey(t.ID) }
+
+func thingKey(id string) keys.Key { return keys.Key{Partition: home, Row: "id_" + id} }
+
+func rowOf(partition, row string) keys.Key { return keys.Key{Partition: partition, Row: row} }
+
+// The views, by name. The model derives their rows again without them: see implied.
+var views = map[string]patterns.View[thing]{
+	"badge": patterns.ViewOf("badge", patterns.Shape{Remote: true}, func(t *thing) ([]patterns.DerivedRow, error) {
+		if t.Badge == "" {
+			return nil, nil
+		}
+		return []patterns.DerivedRow{patterns.CopyRow(rowOf("badge", t.Badge), patterns.CopySpec{Only: []string{"N"}, Unique: true})}, nil
+	}),
+	"email": patterns.ViewOf("email", patterns.Shape{}, func(t *thing) ([]patterns.DerivedRow, error) {
+		if t.Email == "" {
+			return nil, nil
+		}
+		return []patterns.DerivedRow{patterns.CopyRow(rowOf(home, "email_"+t.Email), patterns.CopySpec{Only: []string{"N"}})}, nil
+	}),
+	"name": patterns.ViewOf("name", patterns.Shape{Remote: true}, func(t *thing) ([]patterns.DerivedRow, error) {
+		if t.Name == "" {
+			return nil, nil
+		}
+		return []patterns.DerivedRow{patterns.CopyRow(rowOf("name_"+t.Name, t.ID), patterns.CopySpec{Only: []string{"N"}})}, nil
+	}),
+	"group": patterns.ViewOf("group", patterns.Shape{Remote: true, Kind: patterns.Members, List: textList{}}, func(t *thing) ([]patterns.DerivedRow, error) {
+		if t.Group == "" {
+			return nil, nil
+		}
+		return []patterns.DerivedRow{patterns.MemberRow(rowOf("group", t.Group))}, nil
+	}),
+	"total": patterns.ViewOf("total", patterns.Shape{Remote: true, Kind: patterns.Merges}, func(t *thing) ([]patterns.DerivedRow, error) {
+		return []patterns.DerivedRow{patterns.MergeRow(rowOf("total", "all"), patterns.MergeSpec{Add: map[string]any{"Sum": int64(t.N)}})}, nil
+	}),
+}
+
+// textList is a list of row keys, separated by spaces.
+type textList struct{}
+
+func members(row map[string]any) []string {
+	text, _ := row["Members"].(string)
+	return strings.Fields(text)
+}
+
+func (textList) edit(row map[string]any, m keys.Key, want bool) (bool, error) {
+	list := members(row)
+	if slices.Contains(list, m.Row) == want {
+		return false, nil
+	}
+	list = slices.DeleteFunc(list, func(k string) bool { return k == m.Row })
+	if want {
+		list = append(list, m.Row)
+	}
+	slices.Sort(list)
+	row["Members"] = strings.Join(list, " ")
+	return true, nil
+}
+
+func (l textList) Add(row map[string]any, m keys.Key) (bool, error)    { return l.edit(row, m, true) }
+func (l textList) Remove(row map[string]any, m keys.Key) (bool, error) { return l.edit(row, m, false) }
+func (textList) Len(row map[string]any) (int, error)                   { return len(members(row)), nil }
+
+// contents are the rows of a table, without those that the service or the Store need for themselves.
+type contents struct {
+	things  []thing
+	derived map[string]string // the properties as JSON, by "partition|row"
+	marks   int               // of counters
+	records []string          // outbox rows, as text
+	pending bool              // one of them is of an operation that is not completed
+}
+
+func readContents(rows []search.Row) contents {
+	c := contents{derived: map[string]string{}}
+	for _, r := range rows {
+		partition, row := r.Text("PartitionKey"), r.Text("RowKey")
+		text, _ := json.Marshal(r) // sorted by name
+		switch {
+		case strings.HasPrefix(row, "id_"):
+			var t thing
+			_ = json.Unmarshal(text, &t) // has the fields of thing
+			c.things = append(c.things, t)
+		case strings.HasPrefix(row, "~azp_outbox_"):
+			c.records = append(c.records, string(text))
+			c.pending = c.pending || r.Text("azp_state") == "pending"
+		case strings.HasPrefix(row, "~azp_count_"):
+			c.marks++
+		case strings.HasPrefix(row, "~azp_"), partition == "total" && r.Text("Sum") == "0":
+		default:
+			delete(r, "PartitionKey")
+			delete(r, "RowKey")
+			text, _ := json.Marshal(r)
+			c.derived[partition+"|"+row] = string(text)
+		}
+	}
+	return c
+}
+
+// implied returns the rows that things imply, with the views of the given names.
+func implied(things []thing, names []string) map[string]string {
+	rows := map[string]string{}
+	on := func(view string) bool { return slices.Contains(names, view) }
+	groups, sum := map[string][]string{}, 0
+	for _, t := range things {
+		owned := func(view string) string {
+			return fmt.Sprintf(`{"N":%d,"azp_pk":"home","azp_rk":"id_%s","azp_view":%q}`, t.N, t.ID, view)
+		}
+		if on("badge") && t.Badge != "" {
+			rows["badge|"+t.Badge] = owned("badge")
+		}
+		if on("email") && t.Email != "" {
+			rows[home+"|email_"+t.Email] = owned("email")
+		}
+		if on("name") && t.Name != "" {
+			rows["name_"+t.Name+"|"+t.ID] = owned("name")
+		}
+		if on("group") && t.Group != "" {
+			groups[t.Group] = append(groups[t.Group], "id_"+t.ID)
+		}
+		sum += int(t.N)
+	}
+	for group, all := range groups {
+		slices.Sort(all)
+		rows["group|"+group] = fmt.Sprintf(`{"Members":%q,"azp_view":"group"}`, strings.Join(all, " "))
+	}
+	if on("total") && len(things) > 0 {
+		rows["total|all"] = fmt.Sprintf(`{"Sum":"%d","azp_state":"part"}`, sum)
+	}
+	return rows
+}
+
+// The promises of the outbox that a case checks.
+var (
+	errNotUnique    = errors.New("two entities have the same unique value")
+	errLocal        = errors.New("a row of the partition is not as its entity implies")
+	errDerived      = errors.New("a derived row is not as the entities imply")
+	errReserved     = errors.New("a row stays reserved although a message names its operation, or is not readable")
+	errPending      = errors.New("an operation stays incomplete")
+	errLeft         = errors.New("something of an operation is left")
+	errMarks        = errors.New("the marks of a counter are not those of the entities")
+	errNotDelivered = errors.New("the queue does not become empty")
+	errUntrue       = errors.New("the results of operations have no order")
+	errUnexpected   = errors.New("an operation failed that must not")
+	errVerify       = errors.New("Verify has findings in a correct table")
+)
+
+// checkAlways checks what must hold after each change.
+func checkAlways(c contents, names []string) error {
+	for _, value := range []func(t *thing) string{func(t *thing) string { return t.Badge }, func(t *thing) string { return t.Email }} {
+		seen := map[string]bool{"": true}
+		for i := range c.things {
+			v := value(&c.things[i])
+			if v != "" && seen[v] {
+				return fmt.Errorf("%w: %s", errNotUnique, v)
+			}
+			seen[v] = true
+		}
+	}
+	local := slices.DeleteFunc(slices.Clone(names), func(view string) bool { return view != "email" })
+	at := func(rows map[string]string) map[string]string {
+		rows = maps.Clone(rows)
+		maps.DeleteFunc(rows, func(key, _ string) bool { return !strings.HasPrefix(key, home) })
+		return rows
+	}
+	return compare(errLocal, at(c.derived), at(implied(c.things, local)))
+}
+
+// compare returns the first difference, as an err.
+func compare(err error, have, want map[string]string) error {
+	all := maps.Clone(have)
+	maps.Copy(all, want)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		if have[key] != want[key] {
+			return fmt.Errorf("%w: %s is %s, want %s", err, key, cmp.Or(have[key], "missing"), cmp.Or(want[key], "none"))
+		}
+	}
+	return nil
+}
