@@ -3,6 +3,7 @@ package search_test
 import (
 	"flag"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -38,7 +39,11 @@ var faults = []struct {
 
 // Every order of the requests of each small case keeps the promises of the outbox.
 func TestSmallCases(t *testing.T) {
-	states, runs, began := 0, 0, time.Now()
+	began := time.Now()
+	var states, runs atomic.Int64
+	t.Cleanup(func() {
+		t.Logf("%d states, %d runs, %v", states.Load(), runs.Load(), time.Since(began).Round(time.Second))
+	})
 	for i := range cases {
 		for _, f := range faults {
 			s := cases[i]
@@ -48,6 +53,9 @@ func TestSmallCases(t *testing.T) {
 			}
 			s.messages, s.pauses = max(s.messages, f.messages), f.pause > 0
 			t.Run(s.name+", "+f.name, func(t *testing.T) {
+				if all {
+					t.Parallel()
+				}
 				c := &search.Case{Name: s.name, Start: s.start, Crashes: f.crashes, Late: f.late, Pause: f.pause}
 				if c.Switches = f.gate; *switches != bounded {
 					c.Switches = *switches
@@ -59,7 +67,8 @@ func TestSmallCases(t *testing.T) {
 				}
 				begin := time.Now()
 				r := search.Run(t, c)
-				states, runs = states+r.States, runs+r.Runs
+				states.Add(int64(r.States))
+				runs.Add(int64(r.Runs))
 				t.Logf("at most %d switches: %v, %v", c.Switches, r, time.Since(begin).Round(time.Millisecond))
 				if r.Violation != nil {
 					_, trace := search.Replay(t, c, r.Choices)
@@ -68,7 +77,6 @@ func TestSmallCases(t *testing.T) {
 			})
 		}
 	}
-	t.Logf("%d states, %d runs, %v", states, runs, time.Since(began).Round(time.Second))
 }
 
 func one(n int32) thing { return thing{ID: "1", N: n} }

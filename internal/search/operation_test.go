@@ -1,0 +1,135 @@
+package search_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// record runs an operation on one entity and records its result.
+func (a *actor) record(id string, action *harness.Action, do func() (patterns.Item[thing], error)) error {
+	began := a.Begin()
+	item, err := do()
+	res := harness.NeverRan
+	row := harness.Row{ETag: string(item.ETag)}
+	switch dup := new(*patterns.DuplicateError); {
+	case a.Dead(), errors.Is(err, patterns.ErrOutcomeUnknown), errors.Is(err, harness.ErrLost):
+		res = harness.Unknown
+	case err == nil:
+		res = harness.Applied
+		if action.Kind == harness.Read {
+			row = harness.Row{Exists: true, A: fmt.Sprint(item.Value.N), ETag: row.ETag}
+		}
+	case errors.As(err, dup), errors.Is(err, patterns.ErrConflict): // of derived rows, or in every try
+	case errors.Is(err, patterns.ErrExists):
+		res = harness.Exists
+	case errors.Is(err, patterns.ErrNotFound) && action.Kind == harness.Read:
+		res, row = harness.Applied, harness.Row{}
+	case errors.Is(err, patterns.ErrNotFound):
+		res = harness.Missing
+	}
+	again := 0
+	if a.Lost() > 0 && !a.remote && (res == harness.Applied || res == harness.Unknown) {
+		again = 1 // documented: without an outbox row it may be carried out again
+	}
+	if a.Lost() > 0 {
+		row.ETag = "" // it may be that of a version that the worker has stored
+	}
+	a.history.Add(id, began(), *action, harness.Result{Outcome: res, Row: row}, again)
+	a.End(fmt.Sprint(res, " ", item.ETag, item.Value, err))
+	return err
+}
+
+func read(id string) op {
+	return func(ctx context.Context, a *actor) error {
+		return a.record(id, &harness.Action{Kind: harness.Read}, func() (patterns.Item[thing], error) { return a.store.Get(ctx, thingKey(id)) })
+	}
+}
+
+func insert(t thing) op {
+	return func(ctx context.Context, a *actor) error {
+		action := &harness.Action{Kind: harness.InsertRow, A: fmt.Sprint(t.N)}
+		return a.record(t.ID, action, func() (patterns.Item[thing], error) { return a.store.Insert(ctx, &t) })
+	}
+}
+
+func put(t thing) op {
+	return func(ctx context.Context, a *actor) error {
+		action := &harness.Action{Kind: harness.PutRow, A: fmt.Sprint(t.N)}
+		return a.record(t.ID, action, func() (patterns.Item[thing], error) { return a.store.Put(ctx, &t) })
+	}
+}
+
+func remove(id string) op {
+	return func(ctx context.Context, a *actor) error {
+		return a.record(id, &harness.Action{Kind: harness.Remove}, func() (patterns.Item[thing], error) {
+			return patterns.Item[thing]{}, a.store.Delete(ctx, thingKey(id))
+		})
+	}
+}
+
+// update changes an entity.
+func update(id string, n int32, change func(*thing)) op {
+	return func(ctx context.Context, a *actor) error {
+		action := &harness.Action{Kind: harness.UpdateRow, A: fmt.Sprint(n)}
+		return a.record(id, action, func() (patterns.Item[thing], error) {
+			return a.store.Update(ctx, thingKey(id), func(now *thing) error {
+				action.Saw = fmt.Sprint(now.N)
+				change(now)
+				now.N = n
+				return nil
+			})
+		})
+	}
+}
+
+// member is an operation of a transaction.
+type member struct {
+	id     string
+	action harness.Action
+	add    func(*patterns.StoreBatch[thing])
+}
+
+func insertOf(t thing) member {
+	return member{t.ID, harness.Action{Kind: harness.InsertRow, A: fmt.Sprint(t.N)}, func(b *patterns.StoreBatch[thing]) { b.Insert(&t) }}
+}
+
+func putOf(t thing) member {
+	return member{t.ID, harness.Action{Kind: harness.PutRow, A: fmt.Sprint(t.N)}, func(b *patterns.StoreBatch[thing]) { b.Put(&t) }}
+}
+
+// together carries several operations out in one transaction.
+func together(all ...member) op {
+	return func(ctx context.Context, a *actor) error {
+		began := a.Begin()
+		b := a.store.Batch()
+		for _, m := range all {
+			m.add(b)
+		}
+		items, err := b.Commit(ctx)
+		failed := new(patterns.BatchError)
+		errors.As(err, &failed)
+		for i, m := range all {
+			res, row := harness.NeverRan, harness.Row{}
+			switch {
+			case a.Dead(), errors.Is(err, patterns.ErrOutcomeUnknown), errors.Is(err, harness.ErrLost):
+				res = harness.Unknown
+			case err == nil:
+				res = harness.Applied
+				if a.Lost() == 0 {
+					row.ETag = string(items[i].ETag)
+				}
+			case errors.Is(err, patterns.ErrExists) && err != nil && failed.Index == i && !errors.As(err, new(*patterns.DuplicateError)):
+				res = harness.Exists
+			}
+			a.history.Add(m.id, began(), m.action, harness.Result{Outcome: res, Row: row}, 0)
+		}
+		a.End(fmt.Sprint(items, err))
+		return err
+	}
+}
+
+const later = patterns.Later
