@@ -129,27 +129,35 @@ func (r *Result) judge(assertion *regexp.Regexp) {
 	}
 }
 
+// Source returns the path of the file and its text with the mutant. It fails if the text to be replaced does not occur once.
+func (m *Mutant) Source(root string) (path, text string, err error) {
+	if root, err = filepath.Abs(root); err != nil {
+		return "", "", err
+	}
+	path = filepath.Join(root, filepath.FromSlash(m.File))
+	original, err := os.ReadFile(path)
+	if err != nil {
+		return "", "", err
+	}
+	if n := strings.Count(string(original), m.Old); n != 1 || m.Old == m.New {
+		return "", "", fmt.Errorf("mutant %q: %s contains its text %d times, want once, and another text in its place", m.Name, m.File, n)
+	}
+	return path, strings.Replace(string(original), m.Old, m.New, 1), nil
+}
+
 // overlay writes the changed file and the overlay that names it to a folder.
 func (m *Mutant) overlay(root, folder string) (file string, err error) {
-	root, err = filepath.Abs(root)
+	path, text, err := m.Source(root)
 	if err != nil {
 		return "", err
-	}
-	original := filepath.Join(root, filepath.FromSlash(m.File))
-	text, err := os.ReadFile(original)
-	if err != nil {
-		return "", err
-	}
-	if n := strings.Count(string(text), m.Old); n != 1 || m.Old == m.New {
-		return "", fmt.Errorf("mutant %q: %s contains its text %d times, want once, and another text in its place", m.Name, m.File, n)
 	}
 	changed := filepath.Join(folder, "changed.go")
-	replaces, err := json.Marshal(map[string]map[string]string{"Replace": {original: changed}})
+	replaces, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
 	if err != nil {
 		return "", err
 	}
 	file = filepath.Join(folder, "overlay.json")
-	err = os.WriteFile(changed, []byte(strings.Replace(string(text), m.Old, m.New, 1)), 0o600)
+	err = os.WriteFile(changed, []byte(text), 0o600)
 	return file, errors.Join(err, os.WriteFile(file, replaces, 0o600))
 }
 

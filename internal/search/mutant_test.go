@@ -28,6 +28,15 @@ func TestTheSearchFindsARemovedStep(t *testing.T) {
 	suite.Check(t, some)
 }
 
+// A step that is written in another way than its mutant expects is noticed before the night.
+func TestEveryMutantHasItsText(t *testing.T) {
+	for i := range mutants {
+		if _, _, err := mutants[i].Source("../.."); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // shownBy is the flags that select one case.
 // The bound of switches is that of the gate if it is [bounded].
 func shownBy(subtest string, switches int) []string {
@@ -71,7 +80,7 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "no fence", Flags: shownBy("a unique copy is inserted.*a crash", 1), File: outboxFolder + "record.go",
-		Old: "		r, err = s.insertRecord(ctx, fenceRow(), recordKey(partition, id))\n", New: "		return record{outboxRow: *fenceRow()}, nil\n",
+		Old: "		r, err = s.insertRecord(ctx, fenceRow(), recordKey(partition, id))\n", New: "		r = outboxRecord{outboxRow: *fenceRow()}\n		return r, nil\n",
 		Breaks: "The fence has the same key as the outbox row.",
 	},
 	{
@@ -108,7 +117,7 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "no name of the worker", Flags: shownBy("a copy is inserted.*a crash", 2), File: outboxFolder + "worker.go",
-		Old: "	acquired, err := s.replaceRecord(ctx, f.record)\n", New: "	acquired, err := f.record, error(nil)\n",
+		Old: "	acquired, err := s.replaceRecord(ctx, f.outboxRecord)\n", New: "	acquired, err := f.outboxRecord, error(nil)\n",
 		Breaks: "A worker stores its name before it drains.",
 	},
 	{
@@ -124,7 +133,7 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "record not stored again", File: outboxFolder + "worker.go",
-		Old: "		renewed, err := s.replaceRecord(ctx, f.record)\n", New: "		renewed, err := f.record, error(nil)\n",
+		Old: "		renewed, err := s.replaceRecord(ctx, f.outboxRecord)\n", New: "		renewed, err := f.outboxRecord, error(nil)\n",
 		Breaks:   "The worker first stores the record again.",
 		Survives: "it takes a crash or a late request in the drain after Expiry, besides the one that made it necessary: two faults",
 	},
