@@ -14,7 +14,7 @@ const (
 
 // routes are the operations on one kind of resource of the Queue or Blob service.
 type routes struct {
-	other op.Op // of a request that is none of them
+	other op.Op // of all other requests
 
 	// ops are the operations by what the request asks for, usually its comp parameter, and by
 	// its method.
