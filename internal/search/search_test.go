@@ -35,6 +35,7 @@ var faults = []struct {
 	{name: "a late request", late: 1, night: 2},
 	{name: "a pause", messages: 2, pause: 2 * expiry, night: 2},
 	{name: "a late request next to a worker", messages: 1, late: 1, gate: -1, night: 2},
+	{name: "a late request and a crash", messages: 1, crashes: 1, late: 1, gate: -1, night: 0},
 }
 
 // Every order of the requests of each small case keeps the promises of the outbox.
