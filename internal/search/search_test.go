@@ -52,7 +52,7 @@ func TestSmallCases(t *testing.T) {
 			if !all && (f.gate < 0 || s.long && !f.each) {
 				continue
 			}
-			s.messages, s.pauses = max(s.messages, f.messages), f.pause > 0
+			s.messages, s.late, s.pauses = max(s.messages, f.messages), f.late > 0, f.pause > 0
 			t.Run(s.name+", "+f.name, func(t *testing.T) {
 				if all {
 					t.Parallel()
