@@ -194,6 +194,3 @@ func failures[V any](seq iter.Seq2[V, error]) error {
 	}
 	return nil
 }
-
-// failure returns the error of a call with one more result.
-func failure[V any](_ V, err error) error { return err }

@@ -18,7 +18,7 @@ import (
 func TestBackfillAndRepairStoreWhatThePrimariesHave(t *testing.T) {
 	copies := slices.DeleteFunc(slices.Clone(layouts), func(l *layout) bool { return l.byHand || strings.HasPrefix(l.name, "dep") || l.list() })
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
-		cases(t, b, 20*casesPerPopulation, 2*casesPerPopulation, func(seed uint64) error {
+		cases(t, b, 20*casesPerPopulation, harness.Sized(2, 4)*casesPerPopulation, func(seed uint64) error {
 			if seed%casesPerPopulation != 0 && *onlySeed == 0 {
 				return nil
 			}

@@ -97,7 +97,7 @@ func (s *population) remove(at keys.Key) {
 func TestVerifyFindsWhatIsWrongInATableWrittenByHandAndNothingElse(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		planted := map[string]int{}
-		cases(t, b, 8*casesPerPopulation, casesPerPopulation, func(seed uint64) error {
+		cases(t, b, 8*casesPerPopulation, harness.Sized(1, 4)*casesPerPopulation, func(seed uint64) error {
 			if seed%casesPerPopulation != 0 && *onlySeed == 0 {
 				return nil
 			}
@@ -135,7 +135,8 @@ func TestVerifyFindsWhatIsWrongInATableWrittenByHandAndNothingElse(t *testing.T)
 	})
 }
 
-// casesPerPopulation is how many cases of a run a population counts as.
+// casesPerPopulation is how many cases of a run a population counts as. With -short a run has a quarter of its cases, and at least
+// one population.
 const casesPerPopulation = 64
 
 // changeSome changes some primaries by a Store, and reads all rows again.
