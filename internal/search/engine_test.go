@@ -67,10 +67,10 @@ func textOf(body []byte, after string) string {
 func TestALostUpdateIsFoundAndItsChoicesRepeatIt(t *testing.T) {
 	r := search.Run(t, counting(false))
 	assert.WantError(t, r.Violation, errLost)
-	again, trace := search.Replay(t, counting(false), r.Choices)
+	trace, again := search.Replay(t, counting(false), r.Choices)
 	assert.WantError(t, again, errLost)
 	assert.Equal(t, len(trace), len(r.Choices), "choices in the trace")
-	alone, _ := search.Replay(t, counting(false), nil)
+	_, alone := search.Replay(t, counting(false), nil)
 	assert.NoError(t, alone, "without a switch")
 }
 

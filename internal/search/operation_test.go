@@ -97,10 +97,6 @@ func insertOf(t thing) member {
 	return member{t.ID, harness.Action{Kind: harness.InsertRow, A: fmt.Sprint(t.N)}, func(b *patterns.StoreBatch[thing]) { b.Insert(&t) }}
 }
 
-func putOf(t thing) member {
-	return member{t.ID, harness.Action{Kind: harness.PutRow, A: fmt.Sprint(t.N)}, func(b *patterns.StoreBatch[thing]) { b.Put(&t) }}
-}
-
 // together carries several operations out in one transaction.
 func together(all ...member) op {
 	return func(ctx context.Context, a *actor) error {

@@ -228,8 +228,8 @@ func costOf(o *option, last string, options []*option) int {
 	return 0
 }
 
-// Replay makes the choices of a list, and then those without a fault in order, and returns what was violated.
-func Replay(t *testing.T, c *Case, choices []string) (violation error, trace []string) {
+// Replay makes the choices of a list, and then those without a fault in order, and returns what it did and what was violated.
+func Replay(t *testing.T, c *Case, choices []string) (trace []string, violation error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		r, err := startRun(t.Context(), c)
@@ -261,7 +261,7 @@ func Replay(t *testing.T, c *Case, choices []string) (violation error, trace []s
 		r.stop()
 		violation, trace = err, r.steps
 	})
-	return violation, trace
+	return trace, violation
 }
 
 // Literal returns choices as elements of a Go literal, to be kept in a test.

@@ -71,7 +71,7 @@ func TestSmallCases(t *testing.T) {
 				runs.Add(int64(r.Runs))
 				t.Logf("at most %d switches: %v, %v", c.Switches, r, time.Since(begin).Round(time.Millisecond))
 				if r.Violation != nil {
-					_, trace := search.Replay(t, c, r.Choices)
+					trace, _ := search.Replay(t, c, r.Choices)
 					t.Errorf("violation: %v\n%s\n%s", r.Violation, search.Literal(r.Choices), strings.Join(trace, "\n"))
 				}
 			})

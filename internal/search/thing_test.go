@@ -169,7 +169,7 @@ var (
 	errNotDelivered = errors.New("the queue does not become empty")
 	errUntrue       = errors.New("the results of operations have no order")
 	errUnexpected   = errors.New("an operation failed that must not")
-	errVerify       = errors.New("Verify has findings in a correct table")
+	errVerify       = errors.New("a correct table has findings of Verify")
 )
 
 // checkAlways checks what must hold after each change.
