@@ -58,6 +58,14 @@ var (
 	// ErrBadCursor: a cursor is damaged, or belongs to another table or query.
 	ErrBadCursor = azerr.ErrBadCursor
 
+	// ErrNoKey: the program does not have the key of an encrypted property. Load the keys again: another
+	// program may have begun to use a new one.
+	ErrNoKey = azerr.ErrNoKey
+
+	// ErrSealed: the value of an encrypted property was encrypted for another row, property or table, was
+	// changed, or is not encrypted.
+	ErrSealed = azerr.ErrSealed
+
 	// ErrProjected: a part of an entity, an item that was read in part or an operation with
 	// [Op.Only], was to replace the whole row, which would delete its other properties. Merge
 	// it instead.

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"reflect"
 
-	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/records"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/query"
@@ -37,7 +36,7 @@ func Project[U, T any](t *Table[T]) (*Reader[U], error) {
 	if t == nil {
 		return nil, fmt.Errorf("project: table: %w", ErrNil)
 	}
-	codec, err := edm.CodecFor(reflect.TypeFor[U]())
+	codec, err := t.txn.Codec.Of(reflect.TypeFor[U]())
 	if err != nil {
 		return nil, fmt.Errorf("project: %w", err)
 	}

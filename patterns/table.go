@@ -85,6 +85,9 @@ type TableOptions[T any] struct {
 	// arrive. A blind [Table.Upsert] starts the list anew.
 	StampWrites bool
 
+	// Encryption has the keys of the fields with the option encrypted. nil is for a T without such fields.
+	Encryption *Encryption
+
 	// KeepJSON makes items that are read keep the JSON of their row, as the service sent it:
 	// see [Item.JSON]. It is for programs that pass rows on. It costs the memory of the text. Items of
 	// [Project] do not keep it.
@@ -119,7 +122,7 @@ func NewTable[T any](client *aztables.Client, opts *TableOptions[T]) (*Table[T],
 		key = func(v any) (keys.Key, error) { return o.Key(v.(*T)) }
 	}
 	c, err := newTable(client, reflect.TypeFor[T](), TableOptions[any]{
-		Keyless: o.Keyless, StampWrites: o.StampWrites, KeepJSON: o.KeepJSON, Tries: o.Tries, Tracing: o.Tracing,
+		Keyless: o.Keyless, StampWrites: o.StampWrites, KeepJSON: o.KeepJSON, Tries: o.Tries, Tracing: o.Tracing, Encryption: o.Encryption,
 	}, key)
 	if err != nil {
 		return nil, fmt.Errorf("new table: %w", err)
@@ -132,7 +135,11 @@ func newTable(client *aztables.Client, t reflect.Type, o TableOptions[any], key 
 	if client == nil {
 		return nil, fmt.Errorf("client: %w", ErrNil)
 	}
-	codec, err := edm.CodecFor(t)
+	box, err := o.Encryption.box()
+	if err != nil {
+		return nil, err
+	}
+	codec, err := edm.SealedCodecFor(t, box)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,8 @@
 package query
 
 // A Schema maps the names of the properties of a table's rows to their types.
-// PartitionKey, RowKey and Timestamp are part of every schema and need not be listed.
+// PartitionKey, RowKey and Timestamp are part of every schema and need not be listed. The name "" is
+// for all properties that are not listed.
 type Schema map[string]Type
 
 // typeOf returns the type of a property, or false if s does not contain it.
@@ -13,6 +14,9 @@ func (s Schema) typeOf(name string) (Type, bool) {
 		return DateTime, true
 	}
 	t, ok := s[name]
+	if !ok {
+		t, ok = s[""]
+	}
 	return t, ok
 }
 
@@ -27,6 +31,9 @@ func (f Filter) Check(s Schema) error {
 		t, ok := s.typeOf(n.name)
 		if !ok {
 			return &Error{Property: n.name, Reason: "not in the schema; names are case-sensitive"}
+		}
+		if t == Encrypted {
+			return &Error{Property: n.name, Reason: "the property is encrypted, so no filter can find it; keys.Blind makes a text of it for an index"}
 		}
 		if t != n.lit.typ && t != Any {
 			return &Error{Property: n.name, Reason: mismatch(t, n.lit.typ)}

@@ -22,6 +22,10 @@ const (
 // every type are compared with it.
 const Any Type = -1
 
+// Encrypted is the type in a [Schema] of a property that is stored encrypted. No filter can find it, so
+// [Filter.Check] refuses every comparison with it.
+const Encrypted Type = -2
+
 var typeNames = [...]string{
 	String: "String", Int32: "Int32", Int64: "Int64", Double: "Double",
 	Bool: "Boolean", DateTime: "DateTime", Binary: "Binary", GUID: "Guid",

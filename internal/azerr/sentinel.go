@@ -44,6 +44,12 @@ var (
 	// ErrBadCursor is a cursor that is damaged, or of another table or query.
 	ErrBadCursor = Sentinel("cursor does not belong to this query")
 
+	// ErrNoKey is an encrypted property whose key the program does not have.
+	ErrNoKey = Sentinel("the key of an encrypted property is missing")
+
+	// ErrSealed is a stored value that is not the encrypted value of its property.
+	ErrSealed = Sentinel("not the encrypted value of this property in this row")
+
 	// ErrProjected is a part of an entity that was to replace the whole row.
 	ErrProjected = Sentinel("a part of an entity must not replace the row")
 

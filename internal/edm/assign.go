@@ -19,6 +19,7 @@ func (d *decoder) assign(v reflect.Value, m *Meta) error {
 	d.buffer.Grow(d.textBytes)
 	p := d.plan
 	d.unusual = d.unusual[:0]
+	d.opened = d.opened[:0]
 	toks := d.toks[firstFieldSlot:][:len(p.fields)]
 	for i := range toks {
 		t, f := &toks[i], &p.fields[i]
@@ -31,6 +32,12 @@ func (d *decoder) assign(v reflect.Value, m *Meta) error {
 			fv = v.Field(f.first)
 		} else {
 			fv = f.settable(v)
+		}
+		if f.sealed != nil && d.box != nil {
+			if err := d.setSealed(i, t, fv); err != nil {
+				return err
+			}
+			continue
 		}
 		if !d.set(f, t, fv) {
 			return d.mismatch(f, t)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/azpatterns/azpatterns/internal/sealed"
 )
 
 // Meta are the keys of a row and what the service stores with it.
@@ -38,6 +40,8 @@ type Field struct {
 	Index []int // as in reflect.Value.FieldByIndex
 	Blob  bool  // may be stored in a blob instead
 	JSON  bool  // the property is JSON text
+
+	Encrypted bool // no filter can find it
 }
 
 // A Codec converts values of one Go type to rows of the Table service and back. It is safe
@@ -54,6 +58,7 @@ type Field struct {
 //	table:",omitzero"  omitted if zero, or if its IsZero method returns true
 //	table:",json"      any value, as JSON in an Edm.String
 //	table:",int32"     the property type; also int64, double, string, datetime, guid, binary
+//	table:",encrypted" stored encrypted, as an Edm.Binary: see [SealedCodecFor]
 //	table:",blob"      a string, byte slice, or any other value as JSON; omitted if zero.
 //	                   Package largeentity moves it to a blob if it is large
 //	table:",bag"       a map[string]any for all properties that have no field
@@ -146,6 +151,7 @@ type Field struct {
 // odata.id, odata.editLink, X@odata.type) are filled if the row has them.
 type Codec struct {
 	plan     *plan
+	box      *sealed.Box // of encrypted fields; nil for none
 	decoders sync.Pool
 	rowSize  usualSize
 }
@@ -164,7 +170,9 @@ type codecResult struct {
 
 // CodecFor returns the codec of the struct or map type t. The error is a *FieldError.
 // Results are cached and never evicted.
-func CodecFor(t reflect.Type) (*Codec, error) { return codecFor(codecKey{typ: t}) }
+//
+// A type with encrypted fields has a codec only with the keys of its table: see [SealedCodecFor].
+func CodecFor(t reflect.Type) (*Codec, error) { return openCodec(codecKey{typ: t}) }
 
 func codecFor(k codecKey) (*Codec, error) {
 	if r, ok := codecs.Load(k); ok {
@@ -183,7 +191,11 @@ func codecFor(k codecKey) (*Codec, error) {
 
 func newCodec(p *plan) *Codec {
 	c := &Codec{plan: p}
-	c.decoders.New = func() any { return newDecoder(p) }
+	c.decoders.New = func() any {
+		d := newDecoder(p)
+		d.box = c.box
+		return d
+	}
 	return c
 }
 
@@ -193,9 +205,12 @@ func (c *Codec) Fields() []Field {
 	fields := make([]Field, 0, len(c.plan.fields))
 	for i := range c.plan.fields {
 		f := &c.plan.fields[i]
-		field := Field{Name: f.name, Type: f.typ, EDM: f.edm, Index: f.index, Blob: f.blob, JSON: f.shape == shapeJSON}
+		field := Field{Name: f.name, Type: f.typ, EDM: f.edm, Index: f.index, Blob: f.blob, JSON: f.shape == shapeJSON, Encrypted: f.encrypted}
 		if f.shape == shapeLiteral && f.edm == Double {
 			field.EDM = 0
+		}
+		if f.encrypted {
+			field.EDM = Binary
 		}
 		fields = append(fields, field)
 	}

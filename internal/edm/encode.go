@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/azpatterns/azpatterns/internal/sealed"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
@@ -21,7 +22,8 @@ type encoder struct {
 	short   [maxShort]byte // for the text of a number, a time or a GUID
 	split   *SplitEntity   // the rows that values are split over; nil for a single row
 
-	unlimited bool // values may be too large, because they are only compared
+	sealer    *sealer // of encrypted fields, nil to write them as they are
+	unlimited bool    // values may be too large, because they are only compared
 }
 
 // maxShort is the length of the longest text of a number, a time or a GUID. Floats may be
@@ -84,6 +86,9 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 		w.notes, w.named = e.Unknown.notes, e.Named
 	}
 	p := c.plan
+	if c.box != nil && p.encrypted != "" {
+		w.sealer = &sealer{c.box, sealed.Place{Partition: e.PartitionKey, Row: e.RowKey}}
+	}
 	for i := range p.fields {
 		f := &p.fields[i]
 		if e.Only != nil && !slices.Contains(e.Only, f.name) {
@@ -116,6 +121,14 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 
 // structField writes the property of the field f of entity, unless it is omitted.
 func (w *encoder) structField(p *plan, f *field, entity reflect.Value) error {
+	if f.sealed != nil && w.sealer != nil {
+		return w.sealedField(p, f, entity)
+	}
+	return w.openField(p, f, entity)
+}
+
+// openField is [encoder.structField] of a field that is not encrypted.
+func (w *encoder) openField(p *plan, f *field, entity reflect.Value) error {
 	v, ok := f.get(entity)
 	if w.notes != nil {
 		if ok && w.isAbsent(f, v) {

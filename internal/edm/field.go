@@ -41,16 +41,17 @@ type field struct {
 	ptr          bool  // typ is a pointer to the value
 	shape        shape
 	bits         int
-	edm          Type // with which the property is written
-	native       Type // of the Go type
-	declared     bool // the tag, or the Go type, requires the type edm
-	kept         bool // the row stores the property with the type edm
-	nameSize     int  // what the property counts, apart from its value, against the size of an entity
-	acceptsText  bool // an integer that clients without annotations stored as text
-	annotationAt int  // index in plan.system, plus one, of the field for its annotation
-	optional     bool // may be omitted
-	zoned        bool // a time that is stored as text with an offset
-	isZeroer     bool // has an IsZero method, and omitzero or omitempty asks for it
+	edm          Type   // with which the property is written
+	native       Type   // of the Go type
+	declared     bool   // the tag, or the Go type, requires the type edm
+	kept         bool   // the row stores the property with the type edm
+	nameSize     int    // what the property counts, apart from its value, against the size of an entity
+	acceptsText  bool   // an integer that clients without annotations stored as text
+	annotationAt int    // index in plan.system, plus one, of the field for its annotation
+	optional     bool   // may be omitted
+	zoned        bool   // a time that is stored as text with an offset
+	isZeroer     bool   // has an IsZero method, and omitzero or omitempty asks for it
+	sealed       *field // as the encrypted value is written, nil if it is not encrypted
 	jsonField
 	tagOptions
 	prefix    string // precedes the value in a row: ,"Name@odata.type":"Edm.Int64","Name":

@@ -27,7 +27,9 @@ func (d *decoder) noteRow(v reflect.Value) *notes {
 	d.types, d.kept = d.types[:0], d.kept[:0]
 	for _, i := range d.unusual {
 		if t := &d.toks[firstFieldSlot:][i]; t.kind != tokNone && t.kind != tokNull {
-			d.note(i, t, v)
+			if !d.noteSealed(i, v) {
+				d.note(i, t, v)
+			}
 		} else if !d.plan.looks[i].zeroOmitted {
 			d.types = append(d.types, storedType{d.plan.fields[i].name, absent})
 		}

@@ -24,6 +24,7 @@ import (
 //   - JSON text is compared by content, in a json field, and by what its Go type decodes. A member that is missing is the
 //     same as one that is null, zero or empty, unless the Go type distinguishes them, as a map does.
 func (c *Codec) Normal(name string, v any) any {
+	c = c.Comparing()
 	f := c.plan.fieldOf(name)
 	if f == nil || v == nil {
 		return normalValue(v)

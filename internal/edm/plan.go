@@ -43,6 +43,7 @@ type plan struct {
 	withReserved   bool          // the map may have reserved names
 	onlyProperties bool          // the map does not have the keys and Timestamp
 	wide           bool          // a value may take several rows
+	encrypted      string        // Go name of a field that is stored encrypted, "" for none
 	slots          int
 	members        []member
 	index          map[string]int32 // name of a member to its index in members
@@ -142,6 +143,8 @@ func (p *plan) addStruct(t reflect.Type) error {
 	for _, f := range found {
 		reason := ""
 		switch {
+		case f.encrypted && (f.unknown || isSystem(f.name)):
+			reason = "the option encrypted is for a property, not for a key or a map of properties"
 		case isSystem(f.name):
 			system = append(system, f)
 			continue
@@ -157,12 +160,18 @@ func (p *plan) addStruct(t reflect.Type) error {
 			if reason == "" && IsReserved(f.name) && !f.reserved {
 				reason = "names that begin with azp_ are reserved"
 			}
+			if f.encrypted {
+				p.encrypted = f.goName
+			}
 			if f.name == stampName {
 				reason = "the name azp_stamp is reserved"
 			}
 		}
 		if reason == "" {
-			if reason = f.resolve(); f.shape == shapeJSON {
+			if reason = f.resolve(); reason == "" && f.encrypted {
+				f.sealed = f.sealedField()
+			}
+			if f.shape == shapeJSON {
 				f.jsonField = jsonField{merge: (*field).mergeJSON, normal: (*field).normalJSON}
 			}
 		}
@@ -231,7 +240,7 @@ func (p *plan) addMembers() {
 	for i := range p.fields {
 		f := &p.fields[i]
 		value(f.name, firstFieldSlot+i, f.shape == shapeString || f.shape == shapeEDMGUID)
-		annotation(f.name, firstFieldSlot+i, f.edm)
+		annotation(f.name, firstFieldSlot+i, f.storedEDM())
 	}
 	skip := func(name, value string) {
 		m := member{literal: quoted(name) + value, use: useNothing}

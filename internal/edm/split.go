@@ -287,7 +287,7 @@ func (s *SplitEntity) AppendRow(dst []byte, row int, pk, rk, note string) ([]byt
 // SplitCodecFor is CodecFor for entities that are split over several rows. The type may have
 // any number of fields. The codec is used with Split and Join.
 func SplitCodecFor(t reflect.Type) (*Codec, error) {
-	return codecFor(codecKey{typ: t, wide: true})
+	return openCodec(codecKey{typ: t, wide: true})
 }
 
 // A value over 64 KiB is split. The first piece has the property's name, the others have

@@ -198,6 +198,7 @@ type tagOptions struct {
 	unknown   bool // table:",bag"; also a map with the option inline
 	inline    bool // table:",inline": an entity within a row of the library itself
 	reserved  bool // table:",reserved": an azp_ name of the library itself
+	encrypted bool // table:",encrypted": stored encrypted, for the row and the property
 	stored    Type // table:",int32" and so on: the property type
 }
 
@@ -223,6 +224,9 @@ func parseTag(f reflect.StructField) (o tagOptions, reason string) {
 	if table {
 		o.quoted = false
 		reason = o.parse(text, true)
+	}
+	if o.encrypted && (o.inline || o.blob || o.reserved) {
+		reason = "the option encrypted is for a property that is in the row, and not with inline, blob and reserved"
 	}
 	return o, reason
 }
@@ -251,12 +255,14 @@ func (o *tagOptions) parse(text string, table bool) (reason string) {
 			o.unknown = true
 		case option == "inline" && table:
 			o.inline = true
+		case option == "encrypted" && table:
+			o.encrypted = true
 		case option == "reserved" && table:
 			o.reserved = true
 		case table && typeOptions[option] != 0:
 			o.stored = typeOptions[option]
 		case table:
-			return "the options of the table tag are omitempty, omitzero, json, blob, bag, reserved, " +
+			return "the options of the table tag are omitempty, omitzero, json, blob, bag, encrypted, reserved, " +
 				"and the types string, int32, int64, double, datetime, guid and binary"
 		}
 	}

@@ -41,6 +41,7 @@ func (c *Codec) After(entity any, u *Unknown, body []byte, merged bool) (after U
 	if len(n.kept) > 0 {
 		written := map[string][]byte{}
 		addMembers(written, body[:len(body)-1]) // { is in place of the comma
+		c.openMembers(written)
 		n = n.withTexts(written, merged)
 	}
 	return Unknown{raw: u.raw, notes: n}, n != u.notes
@@ -151,8 +152,8 @@ func (c *Codec) InCopy(u *Unknown, entity, of any) Unknown {
 	var kept []byte
 	eachMember(n.kept, func(p unknownProperty) {
 		only := Envelope{Only: []string{string(p.name)}, Unknown: &Unknown{notes: &notes{types: n.types}}}
-		a, err1 := c.Append(nil, entity, only)
-		b, err2 := c.Append(nil, of, only)
+		a, err1 := c.Comparing().Append(nil, entity, only)
+		b, err2 := c.Comparing().Append(nil, of, only)
 		if err1 == nil && err2 == nil && bytes.Equal(a, b) {
 			kept = append(kept, p.member...)
 		}

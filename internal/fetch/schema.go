@@ -29,14 +29,27 @@ func anyProperty(c *edm.Codec) bool { return c.Open() || len(c.Fields()) == 0 }
 // schemaOf returns the properties that a filter may name if rows are of the codec's
 // type. It is nil if rows may have any property.
 func schemaOf(c *edm.Codec) query.Schema {
-	if anyProperty(c) {
-		return nil
-	}
 	s := make(query.Schema)
+	if anyProperty(c) {
+		if !slices.ContainsFunc(c.Fields(), func(f edm.Field) bool { return f.Encrypted }) {
+			return nil
+		}
+		s[""] = query.Any
+	}
 	for _, f := range c.Fields() {
-		s[f.Name] = queryTypes[f.EDM]
+		if s[""] != query.Any || f.Encrypted {
+			s[f.Name] = queryType(f)
+		}
 	}
 	return s
+}
+
+// queryType returns the type with which filters compare the field.
+func queryType(f edm.Field) query.Type {
+	if f.Encrypted {
+		return query.Encrypted
+	}
+	return queryTypes[f.EDM]
 }
 
 // maxSelect is the largest number of names in $select.

@@ -91,7 +91,10 @@ func (s *Source) Project(codec *edm.Codec) (*Source, error) {
 	p.only = []string{}
 	for _, f := range codec.Fields() {
 		have, ok := s.schema[f.Name]
-		if s.schema != nil && (!ok || have != queryTypes[f.EDM]) {
+		if _, others := s.schema[""]; others && !ok {
+			have, ok = queryType(f), !f.Encrypted
+		}
+		if s.schema != nil && (!ok || have != queryType(f)) {
 			return nil, &types.PropertyError{Property: f.Name, Want: "a property of the table's type", Got: f.EDM.String()}
 		}
 		p.only = append(p.only, f.Name)

@@ -108,7 +108,7 @@ var edges = map[string][]string{
 		"query",
 	},
 	"internal/bench/report": {"internal/bench"},
-	"internal/edm":          {"internal/azerr", "internal/jsonmerge", "keys", "patterns/types"},
+	"internal/edm":          {"internal/azerr", "internal/jsonmerge", "internal/sealed", "keys", "patterns/types"},
 	"internal/fetch": {
 		"internal/azerr",
 		"internal/calls",
@@ -148,6 +148,7 @@ var edges = map[string][]string{
 	"internal/pages":   {"internal/azerr", "internal/calls", "internal/sdkerr", "patterns/types"},
 	"internal/records": {"internal/edm", "internal/fetch", "internal/txn", "internal/view", "internal/wire", "keys", "patterns/types", "query"},
 	"internal/sdkerr":  {"internal/azerr", "patterns/types"},
+	"internal/sealed":  {"internal/azerr"},
 	"internal/search":  {"internal/calls", "internal/harness", "internal/target", "internal/wire", "patterns", "patterns/storagetest"},
 	"internal/sweep":   {"internal/azerr", "internal/calls", "internal/pages", "keys", "patterns/types"},
 	"internal/target":  {"keys", "query"},
@@ -160,7 +161,7 @@ var edges = map[string][]string{
 		"keys",
 		"patterns/types",
 	},
-	"internal/view": {"internal/azerr", "internal/edm", "internal/txn", "internal/wire", "keys", "patterns/types"},
+	"internal/view": {"internal/azerr", "internal/edm", "internal/sealed", "internal/txn", "internal/wire", "keys", "patterns/types"},
 	"internal/widerow": {
 		"internal/azerr",
 		"internal/calls",
@@ -194,6 +195,7 @@ var edges = map[string][]string{
 		"internal/pages",
 		"internal/records",
 		"internal/sdkerr",
+		"internal/sealed",
 		"internal/txn",
 		"internal/view",
 		"internal/wire",

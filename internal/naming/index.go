@@ -38,7 +38,7 @@ func (d *Definition[T]) Init() {
 		d.Refuse(fmt.Errorf("function for the value: %w", patterns.ErrNil))
 	}
 	var err error
-	d.Type, err = view.EntityTypeOf(reflect.TypeFor[T]())
+	d.Type, err = view.PrimaryTypeOf(reflect.TypeFor[T]())
 	d.Refuse(err)
 }
 

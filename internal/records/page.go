@@ -41,7 +41,7 @@ func (c *chooser) Choose(rowKey, text []byte, isText bool) any {
 	return *c.value
 }
 
-func (c *chooser) CodecOf(t reflect.Type) (*edm.Codec, error) { return edm.CodecFor(t) }
+func (c *chooser) CodecOf(t reflect.Type) (*edm.Codec, error) { return c.of.codec.Of(t) }
 
 func (p *Page) Len() int           { return len(p.Records) }
 func (p *Page) Key(i int) keys.Key { return p.Records[i].Key }

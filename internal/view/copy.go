@@ -83,7 +83,7 @@ func (c *CopyClaim) write(found txn.Row) (w wire.Write, needed bool, err error) 
 		return w, false, err
 	}
 	if own && !owner.Reserved && !(isUnmarked(row.Properties) && c.View.Shape.Adopt == types.AdoptOverwrite) {
-		want = c.View.over(want, row, c.Only)
+		want = c.View.at(c.Key).over(want, row, c.Only)
 	}
 	if own && heldByOther {
 		want.Properties[PropOp] = op
@@ -130,7 +130,7 @@ func (c *CopyClaim) adopts(row edm.Content) (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if c.View.recognizes(implied, row.Properties, c.Only) {
+		if c.View.at(c.Key).recognizes(implied, row.Properties, c.Only) {
 			return true, nil
 		}
 	}

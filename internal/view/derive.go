@@ -168,8 +168,8 @@ func (s *Set) equalRow(a, b types.DerivedRow) bool {
 		return false
 	}
 	if a.Copy.Entity != nil {
-		x, errX := encodeCopy(s.codec, a.Copy.Entity, a.Key, a.Copy.Only, nil)
-		y, errY := encodeCopy(s.codec, b.Copy.Entity, b.Key, b.Copy.Only, nil)
+		x, errX := encodeCopy(s.codec.Comparing(), a.Copy.Entity, a.Key, a.Copy.Only, nil)
+		y, errY := encodeCopy(s.codec.Comparing(), b.Copy.Entity, b.Key, b.Copy.Only, nil)
 		if errX == nil && errY == nil && !bytes.Equal(x, y) { // Derive returns an error
 			return false
 		}

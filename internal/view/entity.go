@@ -19,9 +19,18 @@ type EntityType struct {
 }
 
 // EntityTypeOf returns the EntityType of a struct or map type. The error names the field
-// that cannot be stored.
+// that cannot be stored, or that is encrypted.
 func EntityTypeOf(t reflect.Type) (*EntityType, error) {
-	codec, err := edm.CodecFor(t)
+	if _, err := edm.CodecFor(t); err != nil {
+		return nil, err
+	}
+	return PrimaryTypeOf(t)
+}
+
+// PrimaryTypeOf is [EntityTypeOf] of a type that may have encrypted fields. The table has their keys, and the
+// EntityType does not: of the row of a copy it cannot read them. Its [EntityType.Properties] must not be stored.
+func PrimaryTypeOf(t reflect.Type) (*EntityType, error) {
+	codec, err := edm.ComparingCodecFor(t)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func ImpliedParts(d *Derived, primary keys.Key) ([]Part, error) {
 	switch d.Kind {
 	case types.Copies:
 		properties, _, err := edm.ReadProperties(d.Body)
-		p.Kind, p.Content = PartCopy, contentOf(d.View.normal(properties, d.Copy.Only))
+		p.Kind, p.Content = PartCopy, contentOf(d.View.at(d.Key).normal(properties, d.Copy.Only))
 		return []Part{p}, err
 	case types.Members:
 		p.Kind = PartMember
@@ -72,7 +72,7 @@ func ImpliedParts(d *Derived, primary keys.Key) ([]Part, error) {
 	}
 	var all []Part
 	if len(d.Merge.Set) > 0 {
-		p.Kind, p.Content = PartSet, contentOf(d.View.normal(d.Merge.Set, nil))
+		p.Kind, p.Content = PartSet, contentOf(d.View.at(d.Key).normal(d.Merge.Set, nil))
 		all = append(all, p)
 	}
 	if len(d.Merge.Add) > 0 && !d.local(primary) {
@@ -105,7 +105,7 @@ func (s *Set) StoredParts(key keys.Key, row edm.Properties, use func(*View) bool
 			p.Kind, p.Primary = PartSet, keys.Key{Partition: from.Partition, Row: from.Row}
 			set := maps.Clone(row)
 			maps.DeleteFunc(set, func(name string, _ any) bool { return !slices.Contains(from.Names, name) })
-			p.Content = contentOf(v.normal(set, nil))
+			p.Content = contentOf(v.at(key).normal(set, nil))
 			all = append(all, p)
 		case row[PropView] == v.Name && strings.HasPrefix(key.Row, markPrefix):
 			all, err = appendMark(all, p, row)
@@ -125,7 +125,7 @@ func (s *Set) UnmarkedParts(key keys.Key, row edm.Properties, use func(*View) bo
 	}
 	for _, v := range s.Views {
 		if l := v.Layout; use(v) && v.MayBeUnmarked() && l.Has(key) && v.shows(row, l.Only) {
-			all = append(all, Part{Kind: PartCopy, View: v.Name, Key: key, Content: contentOf(v.normal(row, l.Only)), Loose: true})
+			all = append(all, Part{Kind: PartCopy, View: v.Name, Key: key, Content: contentOf(v.at(key).normal(row, l.Only)), Loose: true})
 		}
 	}
 	return all
@@ -143,7 +143,7 @@ func (v *View) appendStored(all []Part, p Part, row edm.Properties) ([]Part, err
 		return all, err
 	}
 	if v.Shape.Kind == types.Copies {
-		p.Kind, p.Primary, p.Content = PartCopy, owner.Primary, contentOf(v.normal(row, v.Layout.Only))
+		p.Kind, p.Primary, p.Content = PartCopy, owner.Primary, contentOf(v.at(p.Key).normal(row, v.Layout.Only))
 		return append(all, p), nil
 	}
 	lister, ok := v.Shape.List.(MemberLister)
@@ -281,7 +281,7 @@ func (c *Claim) agreesUnmarked(found txn.Row) (bool, error) {
 	}
 	owner, known, err := c.View.ownerOf(c.Key, row.Properties)
 	if known {
-		return owner.Primary == c.Owner && c.View.same(withoutReserved(want), row.Properties, c.Only), err
+		return owner.Primary == c.Owner && c.View.at(c.Key).same(withoutReserved(want), row.Properties, c.Only), err
 	}
-	return err == nil && c.View.recognizes(want, row.Properties, c.Only), err
+	return err == nil && c.View.at(c.Key).recognizes(want, row.Properties, c.Only), err
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/sealed"
+	"github.com/azpatterns/azpatterns/keys"
 )
 
 // A meaning decides whether a stored row is what its primary implies. Adoption, drains, Verify,
@@ -20,6 +22,19 @@ import (
 type meaning struct {
 	codec *edm.Codec
 	exact bool // types and spellings are compared too, and all properties of every row
+
+	key keys.Key // of the row, see [meaning.at]
+}
+
+// at returns m for the row at key. Encrypted values are compared by what they contain, and only in their own row.
+func (m meaning) at(key keys.Key) meaning {
+	m.key = key
+	return m
+}
+
+// opened returns the value of a property as it was before encryption.
+func (m meaning) opened(name string, v any) any {
+	return m.typed().Opened(sealed.Place{Partition: m.key.Partition, Row: m.key.Row, Property: name}, v)
 }
 
 func (m meaning) typed() *edm.Codec { return cmp.Or(m.codec, edm.PropertiesCodec()) }
@@ -42,7 +57,7 @@ func (m meaning) normal(row edm.Properties, only []string) edm.Properties {
 			continue
 		}
 		if !m.exact {
-			v = m.typed().Normal(name, v)
+			v = m.typed().Normal(name, m.opened(name, v))
 		}
 		if v != nil {
 			normal[name] = v
@@ -76,7 +91,7 @@ func (m meaning) shows(row edm.Properties, only []string) bool {
 // keeps reports whether a property that has the value stored, and should have the value want, stays
 // as it is.
 func (m meaning) keeps(name string, want, stored any) bool {
-	return !m.exact && m.typed().Same(name, want, stored)
+	return !m.exact && m.typed().Same(name, m.opened(name, want), m.opened(name, stored))
 }
 
 // over returns what is stored in place of a copy that implies want: stored where that is the
@@ -93,7 +108,7 @@ func (m meaning) over(want, stored edm.Content, only []string) edm.Content {
 	result := want.TextsOf(stored, stays)
 	result.Properties = maps.Clone(want.Properties)
 	for name, v := range want.Properties {
-		if _, exists := stored.Properties[name]; !exists && !edm.IsReserved(name) && m.typed().Same(name, v, nil) {
+		if _, exists := stored.Properties[name]; !exists && !edm.IsReserved(name) && m.typed().Same(name, m.opened(name, v), nil) {
 			delete(result.Properties, name)
 		}
 	}

@@ -1,0 +1,265 @@
+package edm
+
+import (
+	"encoding/base64"
+	"reflect"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/sealed"
+	"github.com/azpatterns/azpatterns/patterns/types"
+)
+
+// An encrypted field is written as any other, and then the member that was written is encrypted: its
+// type and its text. When a row is read, the member is made again and read as any other. So
+// notes contain members as they are before encryption, and no other part of this package has to know
+// of it. Types and texts are kept, JSON is merged.
+
+// SealedCodecFor is [CodecFor] with the keys of a table. The fields with the option encrypted are stored
+// as an Edm.Binary that only box can read, in the row and the property for which it was written. A nil
+// box is for types without such fields.
+func SealedCodecFor(t reflect.Type, box *sealed.Box) (*Codec, error) {
+	if box == nil {
+		return CodecFor(t)
+	}
+	c, err := codecFor(codecKey{typ: t})
+	if err != nil {
+		return nil, err
+	}
+	own := newCodec(c.plan)
+	own.box = box
+	return own, nil
+}
+
+// ComparingCodecFor is [CodecFor] of types that may have encrypted fields, whose values are not encrypted. What
+// it writes must only be compared.
+func ComparingCodecFor(t reflect.Type) (*Codec, error) { return codecFor(codecKey{typ: t}) }
+
+// openCodec returns the codec of a type without encrypted fields.
+func openCodec(k codecKey) (*Codec, error) {
+	c, err := codecFor(k)
+	if err == nil && c.plan.encrypted != "" {
+		return nil, &FieldError{Type: k.typ.String(), Field: c.plan.encrypted, Reason: "is encrypted, and there are no keys: " +
+			"TableOptions.Encryption has them, other rows cannot have encrypted properties"}
+	}
+	return c, err
+}
+
+// Of returns the codec of another type with the keys of c.
+func (c *Codec) Of(t reflect.Type) (*Codec, error) { return SealedCodecFor(t, c.box) }
+
+// Comparing returns c without encryption. What it writes must only be compared.
+func (c *Codec) Comparing() *Codec {
+	if c.box == nil || c.plan.encrypted == "" {
+		return c
+	}
+	plain, _ := codecFor(codecKey{typ: c.plan.typ, wide: c.plan.wide}) // it exists
+	return plain
+}
+
+// Opened returns the value of a property that is stored at a place, which must be one of [Properties], as it was
+// before encryption. A value that does not open stays as it is: it is equal to none that opens.
+func (c *Codec) Opened(at sealed.Place, v any) any {
+	f, stored := c.plan.fieldOf(at.Property), []byte(nil)
+	if f != nil && f.sealed != nil && c.box != nil {
+		stored, _ = v.([]byte)
+	}
+	if stored == nil {
+		return v
+	}
+	member, err := openMember(c.box, f, at, stored)
+	if err != nil {
+		return v
+	}
+	one := Unknown{raw: member}
+	if value, ok, err := one.Value(at.Property); ok && err == nil {
+		return value
+	}
+	return v
+}
+
+// SealedWith returns the id of the key with which a stored value is encrypted, "" if it is not encrypted or no value of
+// an encrypted field.
+func (c *Codec) SealedWith(property string, v any) string {
+	stored, _ := v.([]byte)
+	if f := c.plan.fieldOf(property); f == nil || f.sealed == nil {
+		return ""
+	}
+	id, _ := sealed.KeyID(stored)
+	return id
+}
+
+// sealer encrypts the values of one row.
+type sealer struct {
+	box *sealed.Box
+	at  sealed.Place
+}
+
+// sealedField returns the field as its encrypted value is written.
+func (f *field) sealedField() *field {
+	s := &field{tagOptions: tagOptions{name: f.name}, nameSize: f.nameSize, edm: Binary}
+	s.prefix, _ = prefixes(f.name, Binary)
+	return s
+}
+
+// storedEDM returns the type with which the property is stored.
+func (f *field) storedEDM() Type {
+	if f.encrypted {
+		return Binary
+	}
+	return f.edm
+}
+
+// sealedField writes the encrypted property of the field f of entity, unless it is omitted.
+func (w *encoder) sealedField(p *plan, f *field, entity reflect.Value) (err error) {
+	one := encoder{dst: w.scratch[:0], notes: w.notes, named: w.named, unlimited: true}
+	if err := one.openField(p, f, entity); err != nil || len(one.dst) == 0 {
+		return err
+	}
+	w.scratch = one.dst[:0]
+	var stored []byte
+	eachMember(one.dst, func(m unknownProperty) {
+		content := m.value
+		if m.tok.escaped {
+			content, _ = unescape(nil, content)
+		}
+		kind := m.tok.wireType(m.value)
+		if kind == Binary {
+			content, _ = decodeBase64(nil, content)
+		}
+		at := w.sealer.at
+		at.Property = f.name
+		stored, err = w.sealer.box.Seal(at, byte(kind), content)
+	})
+	if err != nil {
+		return sealError(f, err)
+	}
+	return w.binary(f.sealed, stored)
+}
+
+// sealError returns the error of a value that cannot be encrypted or decrypted.
+func sealError(f *field, err error) error {
+	e := &types.PropertyError{Property: f.name, Want: "an encrypted value of this property in this row", Got: "another value", Err: err}
+	if err == azerr.ErrNoKey {
+		e.Want, e.Got = "the key of its encrypted value", "no such key"
+	}
+	return e
+}
+
+// openMember returns the member that was written before it was encrypted.
+func openMember(box *sealed.Box, f *field, at sealed.Place, stored []byte) ([]byte, error) {
+	kind, content, err := box.Open(at, stored)
+	if err != nil {
+		return nil, err
+	}
+	edm := Type(kind)
+	prefix, alt := prefixes(f.name, edm)
+	w := encoder{dst: make([]byte, 0, len(alt)+len(content)*4/3+8)}
+	switch edm {
+	case Int32, Boolean:
+		return append(append(w.dst, prefix...), content...), nil
+	case Double:
+		w.dst = append(w.dst, alt...)
+		if len(content) > 0 && (content[0] == 'N' || content[0] == 'I' || len(content) > 1 && content[1] == 'I') {
+			w.quoted(content)
+			return w.dst, nil
+		}
+		return append(w.dst, content...), nil
+	case Binary:
+		w.dst = append(append(w.dst, prefix...), '"')
+		return append(base64.StdEncoding.AppendEncode(w.dst, content), '"'), nil
+	case String, Int64, DateTime, Guid:
+		w.dst = append(w.dst, prefix...)
+		w.quote(string(content))
+		return w.dst, nil
+	}
+	return nil, azerr.ErrSealed // of a later version
+}
+
+// opened is an encrypted property of a row: its member as it was before encryption.
+type opened struct {
+	field int
+	data  []byte
+	tok   token
+}
+
+// setSealed decrypts the value t of field i and stores it in v.
+func (d *decoder) setSealed(i int, t *token, v reflect.Value) error {
+	f := &d.plan.fields[i]
+	if t.kind != tokString || t.edm != 0 && t.edm != Binary {
+		return sealError(f, azerr.ErrSealed)
+	}
+	stored, ok := decodeBase64(nil, d.unescaped(t))
+	if !ok {
+		return sealError(f, azerr.ErrSealed)
+	}
+	at := sealed.Place{Property: f.name, Row: string(d.unescaped(&d.toks[slotRowKey]))}
+	if d.inPartition() {
+		at.Partition = *d.partition
+	} else {
+		at.Partition = string(d.unescaped(&d.toks[slotPartitionKey]))
+	}
+	member, err := openMember(d.box, f, at, stored)
+	if err != nil {
+		return sealError(f, err)
+	}
+	o := opened{field: i, data: member}
+	eachMember(member, func(m unknownProperty) {
+		o.tok = m.tok
+	})
+	defer d.within(&o)()
+	if !d.set(f, &o.tok, v) {
+		return d.mismatch(f, &o.tok)
+	}
+	if !d.plain(&d.plan.looks[i], &o.tok) {
+		d.unusual = append(d.unusual, i)
+		d.opened = append(d.opened, o)
+	}
+	return nil
+}
+
+// within makes d read the member of o, until the result is called. The member shows its type, also
+// if the row does not.
+func (d *decoder) within(o *opened) func() {
+	data, level := d.data, d.level
+	d.data, d.level = o.data, levelTyped
+	return func() { d.data, d.level = data, level }
+}
+
+// noteSealed notes the property of field i if it is encrypted.
+func (d *decoder) noteSealed(i int, entity reflect.Value) bool {
+	for j := range d.opened {
+		if o := &d.opened[j]; o.field == i {
+			defer d.within(o)()
+			d.note(i, &o.tok, entity)
+			return true
+		}
+	}
+	return false
+}
+
+// openMembers replaces the encrypted members of a row that c has written by what they were before
+// encryption.
+func (c *Codec) openMembers(row map[string][]byte) {
+	if c.Comparing() == c {
+		return
+	}
+	key := func(name string) (text string) {
+		eachMember(row[name], func(m unknownProperty) { text, _ = m.text() })
+		return text
+	}
+	at := sealed.Place{Partition: key(partitionKeyName), Row: key(rowKeyName)}
+	for i := range c.plan.fields {
+		f := &c.plan.fields[i]
+		if at.Property = f.name; f.sealed == nil || row[f.name] == nil {
+			continue
+		}
+		eachMember(row[f.name], func(m unknownProperty) {
+			stored, _ := decodeBase64(nil, m.value)
+			if member, err := openMember(c.box, f, at, stored); err == nil {
+				row[f.name] = member
+			} else { // the key is gone
+				delete(row, f.name)
+			}
+		})
+	}
+}

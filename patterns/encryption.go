@@ -1,0 +1,56 @@
+package patterns
+
+import (
+	"fmt"
+
+	"github.com/azpatterns/azpatterns/internal/sealed"
+	"github.com/azpatterns/azpatterns/patterns/types"
+)
+
+// EncryptionKeys are the keys of encrypted properties.
+type EncryptionKeys = types.EncryptionKeys
+
+// Encryption encrypts the fields of T with the option encrypted, as in
+//
+//	Email string `table:"Email,encrypted"`
+//
+// The field has any type that a property can have, with the options json, omitempty, omitzero and the property types,
+// but not blob, bag or the name of a key. It is stored as an Edm.Binary, 32 to 60 bytes longer than its content,
+// 31 plus the length of the key's id: AES-256-GCM, with the table, the partition key, the row key, the name of the property and the
+// id of the key as additional data. A value that is copied to another row, property or table, or changed, or not
+// encrypted, fails with a [*PropertyError] that matches [ErrSealed]; one whose key the program does not have
+// matches [ErrNoKey]. The errors name the property and contain no value.
+//
+// Hidden is the content of the property. Whoever can read the table sees keys, names, which rows have the
+// property, the length of its content, and, in two versions of one row, whether it has changed: the same
+// content in the same place under the same key is stored as the same bytes, so that repeated writes change nothing.
+// Who can write the table can put back an earlier version of a property in its own row.
+//
+// Filters that name an encrypted property are refused before any request, and so are layouts of package keys with such
+// a field. A key function that reads one is not recognized: a key made of a value reveals it. For an index use
+// [keys.Blind]. Values that views merge into rows ([MergeSpec]) are stored as they are; [NewStore] cannot see
+// where they come from. Copies of the views of a [Store] are encrypted for their own rows.
+//
+// Types with encrypted fields are refused by everything that is not a Table with Encryption, a Store on it, or its
+// readers: wide entities, Decode, EncodeJSON and DecodeJSON among others. Programs that do not know the keys read
+// and write the rows as a Table of another type with a field for other properties, or as [Row]; the
+// encrypted properties are kept byte for byte.
+type Encryption struct {
+	// Keys are the keys.
+	Keys EncryptionKeys
+
+	// Table is the logical name of the table, to which values are bound. Usually it is the name of the table. A
+	// table that was restored under another name opens with the name that it had.
+	Table string
+}
+
+// box returns the internal form of e, nil for nil.
+func (e *Encryption) box() (*sealed.Box, error) {
+	if e == nil {
+		return nil, nil
+	}
+	if e.Keys == nil || e.Table == "" {
+		return nil, fmt.Errorf("%w: Encryption without Keys or Table", ErrBadOption)
+	}
+	return sealed.New(e.Keys, e.Table), nil
+}
