@@ -50,6 +50,9 @@ func plan(t reflect.Type) ([]field, error) {
 		if !sf.IsExported() {
 			return nil, badLayout(part, "the field is not exported; the tag key:\"-\" excludes it")
 		}
+		if _, options, _ := strings.Cut(sf.Tag.Get("table"), ","); strings.Contains(","+options+",", ",encrypted,") {
+			return nil, badLayout(part, "the field is encrypted, and a key would reveal it; Blind makes a key part of its value")
+		}
 		f, err := planField(part, sf.Type, tag)
 		if err != nil {
 			return nil, err

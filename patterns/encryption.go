@@ -7,7 +7,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
-// EncryptionKeys are the keys of encrypted properties.
+// EncryptionKeys are the keys of encrypted properties. They are safe for concurrent use.
 type EncryptionKeys = types.EncryptionKeys
 
 // Encryption encrypts the fields of T with the option encrypted, as in
@@ -21,18 +21,23 @@ type EncryptionKeys = types.EncryptionKeys
 // encrypted, fails with a [*PropertyError] that matches [ErrSealed]; one whose key the program does not have
 // matches [ErrNoKey]. The errors name the property and contain no value.
 //
-// Hidden is the content of the property. Whoever can read the table sees keys, names, which rows have the
+// Hidden is the content of the property. A reader of the table sees keys, names, which rows have the
 // property, the length of its content, and, in two versions of one row, whether it has changed: the same
 // content in the same place under the same key is stored as the same bytes, so that repeated writes change nothing.
-// Who can write the table can put back an earlier version of a property in its own row.
+// A writer of the table can put back an earlier version of a property in its own row.
 //
 // Filters that name an encrypted property are refused before any request, and so are layouts of package keys with such
 // a field. A key function that reads one is not recognized: a key made of a value reveals it. For an index use
 // [keys.Blind]. Values that views merge into rows ([MergeSpec]) are stored as they are; [NewStore] cannot see
-// where they come from. Copies of the views of a [Store] are encrypted for their own rows.
+// where they come from. Copies of the views of a [Store] are encrypted for their own rows; those in other tables are
+// bound to the logical name of the store's table.
+//
+// A new key is added to the keys of all programs first, and made the current one then. From then on each write of a
+// row encrypts the properties that it writes with the new key; [Table.Merge] of an item that was read writes them all. An old key is needed until
+// every row has been written, and by backups.
 //
 // Types with encrypted fields are refused by everything that is not a Table with Encryption, a Store on it, or its
-// readers: wide entities, Decode, EncodeJSON and DecodeJSON among others. Programs that do not know the keys read
+// readers: wide and large entities, [Decode], [EncodeJSON] and [DecodeJSON] among others. Programs that do not know the keys read
 // and write the rows as a Table of another type with a field for other properties, or as [Row]; the
 // encrypted properties are kept byte for byte.
 type Encryption struct {

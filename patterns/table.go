@@ -23,7 +23,7 @@ import (
 //
 // T is a struct; its exported fields are the row's properties. The tag `table:"Name"`
 // names a property, `table:",omitempty"` leaves the field out if it is zero, `table:"-"`
-// skips it, `table:",json"` stores a nested value as JSON text. If a field has no table
+// skips it, `table:",json"` stores a nested value as JSON text, `table:",encrypted"` encrypts the property: see [Encryption]. If a field has no table
 // tag, its json tag is used, and an embedded aztables.Entity is understood, so structs
 // written for aztables work unchanged. A table tag without a name keeps the name, omitempty
 // and omitzero of the json tag. MarshalJSON and UnmarshalJSON of T itself are not called: the

@@ -77,17 +77,6 @@ func (c *Codec) Opened(at sealed.Place, v any) any {
 	return v
 }
 
-// SealedWith returns the id of the key with which a stored value is encrypted, "" if it is not encrypted or no value of
-// an encrypted field.
-func (c *Codec) SealedWith(property string, v any) string {
-	stored, _ := v.([]byte)
-	if f := c.plan.fieldOf(property); f == nil || f.sealed == nil {
-		return ""
-	}
-	id, _ := sealed.KeyID(stored)
-	return id
-}
-
 // sealer encrypts the values of one row.
 type sealer struct {
 	box *sealed.Box

@@ -254,3 +254,15 @@ func BenchmarkEncryptedProperty(b *testing.B) {
 		})
 	}
 }
+
+func TestComparingAValueOpensItInItsOwnPlaceOnly(t *testing.T) {
+	c := secretCodec(t, "people", "k1")
+	at := sealed.Place{Partition: "p", Row: "r", Property: "Email"}
+	stored := assert.Must(c.box.Seal(at, byte(String), []byte("ada")))(t)
+	assert.DeepEqual(t, c.Opened(at, stored), any("ada"))
+	assert.DeepEqual(t, c.Opened(at, "ada"), any("ada"))
+	at.Row = "s"
+	assert.DeepEqual(t, c.Opened(at, stored), any(stored))
+	assert.Equal(t, c.Same("Email", "ada", "ada"), true)
+	assert.Equal(t, c.Same("Email", "ada", stored), false)
+}

@@ -55,9 +55,9 @@ func New(source *fetch.Source, codec *edm.Codec, t reflect.Type) *Reader {
 	return &Reader{Source: source, codec: codec, slice: reflect.SliceOf(t), bare: source.Bare()}
 }
 
-// Open returns a Reader of the rows of client's table.
-func Open(client *aztables.Client, t reflect.Type) (*Reader, error) {
-	codec, err := edm.CodecFor(t)
+// Open returns a Reader of the rows of client's table, with the keys of the codec of another one.
+func Open(client *aztables.Client, t reflect.Type, with *edm.Codec) (*Reader, error) {
+	codec, err := with.Of(t)
 	if err != nil {
 		return nil, err
 	}

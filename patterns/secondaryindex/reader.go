@@ -65,7 +65,7 @@ func (ix *Index[T]) On(store *patterns.Store[T]) *Reader[T] {
 	r := &Reader[T]{index: ix, store: store}
 	client, err := naming.Client(store, ix, ix.table)
 	if r.err = err; err == nil {
-		r.copies, r.err = records.Open(client, reflect.TypeFor[row[T]]())
+		r.copies, r.err = records.Open(client, reflect.TypeFor[row[T]](), store.Engine().Table.Codec)
 	}
 	return r
 }

@@ -1,6 +1,6 @@
 package types
 
-// EncryptionKeys are the keys of encrypted properties. Package encryption has implementations. The methods are
+// EncryptionKeys are the keys of encrypted properties. Package encryption has an implementation. They must be safe for concurrent use. The methods are
 // called for each encrypted property that is written or read, by several goroutines, and make no request: a key
 // ring loads its keys before it is used.
 type EncryptionKeys interface {
