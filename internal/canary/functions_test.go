@@ -7,6 +7,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
 	"github.com/azpatterns/azpatterns/patterns/dataseries"
 	"github.com/azpatterns/azpatterns/patterns/denormalize"
+	"github.com/azpatterns/azpatterns/patterns/encryption"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/govern"
@@ -39,6 +40,8 @@ var functions = []function{
 	{"dataseries.Steps", dataseries.Steps},
 	{"denormalize.Inter", denormalize.Inter[person]},
 	{"denormalize.Intra", denormalize.Intra[person]},
+	{"encryption.ReadRing", encryption.ReadRing},
+	{"encryption.RingOf", encryption.RingOf},
 	{"entitytype.New", entitytype.New},
 	{"entitytype.NewRegistry", entitytype.NewRegistry},
 	{"entitytype.Register", entitytype.Register[person]},
@@ -62,6 +65,7 @@ var functions = []function{
 	{"indexentity.Inter", indexentity.Inter[person]},
 	{"indexentity.InterBlob", indexentity.InterBlob[person]},
 	{"indexentity.Intra", indexentity.Intra[person]},
+	{"keys.Blind", keys.Blind},
 	{"keys.Check", keys.Check},
 	{"keys.Digits", keys.Digits},
 	{"keys.Float64", keys.Float64},

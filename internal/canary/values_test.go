@@ -79,6 +79,7 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 	add(all, texts()...)
 	add(all, bodies()...)
 	add(all, [][]byte{[]byte(bird)})
+	add(all, map[string][]byte{bird: []byte(bird)})
 	add(all, 2, -1, 3, 9)
 	add(all, uint64(8675309421))
 	add(all, int64(8675309421), math.MaxInt64)

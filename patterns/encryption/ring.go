@@ -1,4 +1,3 @@
-// Package encryption has the keys of encrypted properties: see [patterns.Encryption].
 package encryption
 
 import (

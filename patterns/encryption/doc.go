@@ -1,0 +1,40 @@
+// Package encryption has the key rings of encrypted properties: fields that the program encrypts before it
+// sends a row, so that the service, its backups, and everyone who can read the table but has no key, see no content.
+//
+// # Problem
+//
+// The service encrypts what it stores, but decrypts it for everyone with access to the table. The Azure SDK has
+// no encryption in the client for tables. A value that a program encrypts by itself can be copied to another row and
+// decrypted there, and no query finds it.
+//
+// # Layout
+//
+//	type Person struct {
+//		PartitionKey, RowKey string
+//		Email string `table:",encrypted"`
+//	}
+//
+//	PartitionKey  RowKey  Email (Edm.Binary)
+//	Sales         000123  version, key id, nonce, ciphertext, tag
+//
+// [patterns.Encryption] has the details: what a value is bound to, what a reader of the table still sees, how
+// a key is replaced. A [Ring] has the keys: programs with a key vault implement [patterns.EncryptionKeys] instead, and
+// unwrap their keys before they open tables, because a key is looked up for each value.
+//
+// # Index
+//
+// A secondary index by an encrypted property takes its key from [keys.Blind]: equal values have equal
+// texts, which reveal nothing else to those who do not have the secret.
+//
+// # Cost
+//
+// No requests. A property is 31 bytes and the length of its key's id longer, and takes 9 allocations more in a write and in a read.
+//
+// # When not to use it
+//
+// If filters, ranges or sorting need the value, if the program only wants the data encrypted on disk, which
+// the service does anyway, or if the key would be stored where the table's credential is. Wide and large entities
+// and types of package entitytype with encrypted fields are refused.
+//
+// https://learn.microsoft.com/azure/storage/tables/table-storage-design-encrypt-data
+package encryption
