@@ -152,6 +152,7 @@ type Field struct {
 type Codec struct {
 	plan     *plan
 	box      *sealed.Box // of encrypted fields; nil for none
+	plain    *Codec      // the same without box; nil if there is none
 	decoders sync.Pool
 	rowSize  usualSize
 }

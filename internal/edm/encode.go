@@ -4,6 +4,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/azpatterns/azpatterns/internal/sealed"
@@ -22,8 +23,9 @@ type encoder struct {
 	short   [maxShort]byte // for the text of a number, a time or a GUID
 	split   *SplitEntity   // the rows that values are split over; nil for a single row
 
-	sealer    *sealer // of encrypted fields, nil to write them as they are
-	unlimited bool    // values may be too large, because they are only compared
+	box       *sealed.Box  // of encrypted fields, nil to write them as they are
+	at        sealed.Place // of the row
+	unlimited bool         // values may be too large, because they are only compared
 }
 
 // maxShort is the length of the longest text of a number, a time or a GUID. Floats may be
@@ -87,7 +89,8 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 	}
 	p := c.plan
 	if c.box != nil && p.encrypted != "" {
-		w.sealer = &sealer{c.box, sealed.Place{Partition: e.PartitionKey, Row: e.RowKey}}
+		// Copies: otherwise all that the caller passes would be allocated, also without encrypted fields.
+		w.box, w.at = c.box, sealed.Place{Partition: strings.Clone(e.PartitionKey), Row: strings.Clone(e.RowKey)}
 	}
 	for i := range p.fields {
 		f := &p.fields[i]
@@ -121,7 +124,7 @@ func (w *encoder) row(c *Codec, v reflect.Value, e *Envelope) error {
 
 // structField writes the property of the field f of entity, unless it is omitted.
 func (w *encoder) structField(p *plan, f *field, entity reflect.Value) error {
-	if f.sealed != nil && w.sealer != nil {
+	if f.sealed != nil && w.box != nil {
 		return w.sealedField(p, f, entity)
 	}
 	return w.openField(p, f, entity)

@@ -1,6 +1,7 @@
 package edm
 
 import (
+	"cmp"
 	"encoding/base64"
 	"reflect"
 
@@ -26,7 +27,7 @@ func SealedCodecFor(t reflect.Type, box *sealed.Box) (*Codec, error) {
 		return nil, err
 	}
 	own := newCodec(c.plan)
-	own.box = box
+	own.box, own.plain = box, c
 	return own, nil
 }
 
@@ -49,11 +50,10 @@ func (c *Codec) Of(t reflect.Type) (*Codec, error) { return SealedCodecFor(t, c.
 
 // Comparing returns c without encryption. What it writes must only be compared.
 func (c *Codec) Comparing() *Codec {
-	if c.box == nil || c.plan.encrypted == "" {
+	if c.plan.encrypted == "" {
 		return c
 	}
-	plain, _ := codecFor(codecKey{typ: c.plan.typ, wide: c.plan.wide}) // it exists
-	return plain
+	return cmp.Or(c.plain, c)
 }
 
 // Opened returns the value of a property that is stored at a place, which must be one of [Properties], as it was
@@ -75,12 +75,6 @@ func (c *Codec) Opened(at sealed.Place, v any) any {
 		return value
 	}
 	return v
-}
-
-// sealer encrypts the values of one row.
-type sealer struct {
-	box *sealed.Box
-	at  sealed.Place
 }
 
 // sealedField returns the field as its encrypted value is written.
@@ -115,9 +109,9 @@ func (w *encoder) sealedField(p *plan, f *field, entity reflect.Value) (err erro
 		if kind == Binary {
 			content, _ = decodeBase64(nil, content)
 		}
-		at := w.sealer.at
+		at := w.at
 		at.Property = f.name
-		stored, err = w.sealer.box.Seal(at, byte(kind), content)
+		stored, err = w.box.Seal(at, byte(kind), content)
 	})
 	if err != nil {
 		return sealError(f, err)
