@@ -172,7 +172,10 @@ func newShape(hash uint64, text string, c *constants) *requestShape {
 		}
 		s.pieces = append(s.pieces, piece)
 	}
-	s.replace(constants, c)
+	read := len(constants) <= maxConstants
+	if read {
+		s.replace(constants, c)
+	}
 	var marked []byte
 	for i, piece := range s.pieces {
 		marked = append(marked, piece...)
@@ -180,10 +183,10 @@ func newShape(hash uint64, text string, c *constants) *requestShape {
 			marked = append(marked, constants[i]...)
 		}
 	}
-	if len(constants) > maxConstants {
+	if !read {
 		s.hash = 0
 	}
-	if len(constants) > maxConstants || len(text) > maxKept {
+	if !read || len(text) > maxKept {
 		s.pieces = nil
 	}
 	unescaped, _ := url.QueryUnescape(string(marked))
@@ -198,8 +201,10 @@ func newShape(hash uint64, text string, c *constants) *requestShape {
 	}
 	first, last := reads[0], reads[len(reads)-1]
 	s.class, s.filtered, s.single = plan.Plain, plan.Comparisons > 1, plan.Plain <= query.PartitionScan
-	s.partition = [2]int{marking(first.Partition.From), marking(last.Partition.To)}
-	s.row = [2]int{marking(first.Row.From), marking(last.Row.To)}
+	if read { // otherwise the range stays open: a constant without a rank could be its end
+		s.partition = [2]int{marking(first.Partition.From), marking(last.Partition.To)}
+		s.row = [2]int{marking(first.Row.From), marking(last.Row.To)}
+	}
 	return s
 }
 

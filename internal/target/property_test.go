@@ -114,7 +114,15 @@ func orderedFilter(random *rand.Rand, constant func() string) string {
 // Two filters of one form are read in both orders: what was read before changes nothing, the range is not turned
 // round, and it contains every row that matches.
 func TestTheRangeOfAFilterDoesNotDependOnTheFiltersBefore(t *testing.T) {
-	seed := rand.Uint64()
+	for _, seed := range []uint64{
+		1337013382035543453, 4862019493354611229, // the ninth constant was the lowest key; it contradicted another one
+		rand.Uint64(),
+	} {
+		rangeDoesNotDependOnTheFiltersBefore(t, seed)
+	}
+}
+
+func rangeDoesNotDependOnTheFiltersBefore(t *testing.T, seed uint64) {
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
 	values := []string{"a", "b", "c", "it's", "''", "a b", "%", "b+", "é", "\U0001F600", "\uFFFD", strings.Repeat("k", 400)}
