@@ -3,6 +3,7 @@ package rules
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 )
@@ -74,6 +75,9 @@ func (c *check) keys() (all []keyValue) {
 func (c *check) property(set source.Setting) string {
 	t := c.TypeOf(set.Of)
 	if s := structOf(t); s != nil && isEntity(s) {
+		if !c.stored(t, s) {
+			return ""
+		}
 		for i := range s.NumFields() {
 			if s.Field(i).Name() == set.Name {
 				return propertyOf(s, i)
@@ -88,6 +92,23 @@ func (c *check) property(set source.Setting) string {
 		return ""
 	}
 	return set.Name
+}
+
+// stored reports whether values of a struct with both keys are entities: it is, or embeds, the type of aztables, or the package
+// encodes a value of it and writes the result to a table. Other structs with such fields are references to rows, or options.
+func (c *check) stored(t types.Type, s *types.Struct) bool {
+	isEntityType := func(t types.Type) bool {
+		return source.IsNamed(t, source.Tables, "Entity") || source.IsNamed(t, source.Tables, "EDMEntity")
+	}
+	if isEntityType(t) {
+		return true
+	}
+	for field := range s.Fields() {
+		if field.Embedded() && isEntityType(field.Type()) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(c.marshalled(), func(value ast.Expr) bool { return structOf(c.TypeOf(value)) == s })
 }
 
 // structOf returns the struct that t is or points to, or nil.

@@ -1,6 +1,7 @@
 package keytext
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -13,6 +14,11 @@ import (
 type row struct {
 	PartitionKey, RowKey string
 	Name                 string
+}
+
+func (r row) add() (aztables.TransactionAction, error) {
+	body, err := json.Marshal(r)
+	return aztables.TransactionAction{ActionType: aztables.TransactionTypeAdd, Entity: body}, err
 }
 
 func input(r *http.Request, table *aztables.Client) any {
