@@ -23,7 +23,7 @@ var injection = &Rule{Name: "injection", Severity: Security, Fixes: true, run: f
 					continue
 				}
 				_, isCall := c.Follow(part.Hole).(*ast.CallExpr) // which may add the quotes
-				if c.mayHaveQuote(part.Hole, 0) && (v.Slots[i].Quoted || !isCall) {
+				if c.mayHaveQuote(part.Hole, 0) && !c.checked(part.Hole) && (v.Slots[i].Quoted || !isCall) {
 					c.injection(part.Hole, v, v.Slots[i].Quoted)
 				}
 			}
