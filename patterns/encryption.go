@@ -17,7 +17,8 @@ type EncryptionKeys = types.EncryptionKeys
 // The field has any type that a property can have, with the options json, omitempty, omitzero and the property types,
 // but not blob, bag or the name of a key. It is stored as an Edm.Binary, 32 to 60 bytes longer than its content,
 // 31 plus the length of the key's id: AES-256-GCM, with the table, the partition key, the row key, the name of the property and the
-// id of the key as additional data. A value that is copied to another row, property or table, or changed, or not
+// id of the key as additional data. So its content has at most 65,505 bytes less the length of the id, in UTF-8 for a text; more is refused with
+// [ErrTooLarge] before any request. A value that is copied to another row, property or table, or changed, or not
 // encrypted, fails with a [*PropertyError] that matches [ErrSealed]; one whose key the program does not have
 // matches [ErrNoKey]. The errors name the property and contain no value.
 //
