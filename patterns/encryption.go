@@ -34,8 +34,8 @@ type EncryptionKeys = types.EncryptionKeys
 // bound to the logical name of the store's table.
 //
 // A new key is added to the keys of all programs first, and made the current one then. From then on each write of a
-// row encrypts the properties that it writes with the new key; [Table.Merge] of an item that was read writes them all. An old key is needed until
-// every row has been written, and by backups.
+// row encrypts the properties that it writes with the new key; [Table.Merge] of an item that was read writes them all. [Table.Reencrypt]
+// and [Store.Reencrypt] bring the other rows to the new key, and show when an old one is no longer needed.
 //
 // Types with encrypted fields are refused by everything that is not a Table with Encryption, a Store on it, or its
 // readers: wide and large entities, [Decode], [EncodeJSON] and [DecodeJSON] among others. Programs that do not know the keys read

@@ -232,8 +232,8 @@ func copyEntity[T any](dst, src any) any {
 // Within returns s restricted to the entities of one partition: a change or a repair of another
 // entity, also by a StoreBatch or a Bulk, fails with [ErrMixedPartitions] before any request. So
 // does a write of [Store.Table]. Within of the result adds a restriction. Rows of views follow
-// their entities also in other partitions. Reads, Handle, Sweep and the states of views are those
-// of s, and it shares everything else with s.
+// their entities also in other partitions. Reads, Handle, Sweep, Reencrypt and the states of views are
+// those of s, and it shares everything else with s.
 func (s *Store[T]) Within(partition string) *Store[T] {
 	within, engine := *s, *s.engine
 	within.table = s.table.Within(partition)

@@ -169,8 +169,8 @@ func newTable(client *aztables.Client, t reflect.Type, o TableOptions[any], key 
 
 // Within returns t restricted to one partition: a write of a row of another one, also by a Batch
 // or a Bulk, fails with [ErrMixedPartitions] before any request. Within of the result adds a
-// restriction. Reads are those of t, of all partitions, and so is [Table.Drop]. It shares
-// everything else with t.
+// restriction. Reads are those of t, of all partitions, and so are [Table.Drop] and [Table.Reencrypt]. It
+// shares everything else with t.
 func (t *Table[T]) Within(partition string) *Table[T] {
 	within := *t
 	within.txn = t.txn.Within(partition)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/sealed"
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
@@ -75,6 +76,37 @@ func (c *Codec) Opened(at sealed.Place, v any) any {
 		return value
 	}
 	return v
+}
+
+// Encrypted returns the names of the encrypted properties.
+func (c *Codec) Encrypted() (names []string) {
+	for i := range c.plan.fields {
+		if f := &c.plan.fields[i]; f.sealed != nil {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// Renewed returns the encrypted properties of a row that have another key than the current one, encrypted with that; nil for none.
+func (c *Codec) Renewed(key keys.Key, row Properties) (renewed Properties, err error) {
+	for _, name := range c.Encrypted() {
+		stored, _ := row[name].([]byte)
+		if text, ok := row[name].(string); ok { // as a program writes it that knows no types
+			stored, _ = decodeBase64(nil, []byte(text))
+		}
+		stored, err := c.box.Renew(sealed.Place{Partition: key.Partition, Row: key.Row, Property: name}, stored)
+		if err != nil {
+			return nil, sealError(c.plan.fieldOf(name), err)
+		}
+		if stored != nil && renewed == nil {
+			renewed = Properties{}
+		}
+		if stored != nil {
+			renewed[name] = stored
+		}
+	}
+	return renewed, nil
 }
 
 // sealedField returns the field as its encrypted value is written.

@@ -2,15 +2,15 @@ package outbox
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"time"
 
-	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/reencrypt"
 	"github.com/azpatterns/azpatterns/internal/sweep"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
@@ -28,10 +28,13 @@ func (s *Store) Sweep(ctx context.Context, opts *types.SweepOptions) (types.Swee
 		sw.OlderThan = 2 * s.Grace
 	}
 	if sw.Partitions == nil {
-		sw.addOtherTables()
+		sw.tables = s.tables()
 	}
 	if err == nil {
-		err = sw.run(ctx)
+		err = run.Tables(ctx, len(sw.tables), s.address, func(ctx context.Context) error {
+			_, err := s.Own(ctx, !sw.DryRun)
+			return err
+		}, sw.page)
 	}
 	if err != nil {
 		err = fmt.Errorf("sweep: %w", err)
@@ -45,70 +48,29 @@ type sweeper struct {
 	tables []*view.RemoteTable // to read: that of the primaries, and those of copies
 }
 
-// addOtherTables adds the tables of copies, which may have reservations.
-func (sw *sweeper) addOtherTables() {
-	for _, v := range sw.store.Views.Views {
-		if t, ok := v.Shape.Target.(*view.RemoteTable); ok && v.Shape.Kind == types.Copies && indexOfTable(sw.tables, t) < 0 {
-			sw.tables = append(sw.tables, t)
+// tables returns the table of the primaries, and those of copies, which may have reservations.
+func (s *Store) tables() []*view.RemoteTable {
+	all := []*view.RemoteTable{s.own}
+	for _, v := range s.Views.Views {
+		if t, ok := v.Shape.Target.(*view.RemoteTable); ok && v.Shape.Kind == types.Copies && indexOfTable(all, t) < 0 {
+			all = append(all, t)
 		}
 	}
+	return all
 }
 
 // address is that of the primaries' table, "" if it is not known yet.
-func (sw *sweeper) address() string {
-	a, _ := sw.store.Table.Client.Address()
+func (s *Store) address() string {
+	a, _ := s.Table.Client.Address()
 	return a.Base
-}
-
-// The position of a sweep is the number of the table, and the cursor of a page of it.
-func (sw *sweeper) run(ctx context.Context) error {
-	position, err := sw.From(sw.address())
-	if err != nil {
-		return err
-	}
-	n, size := binary.Uvarint(position)
-	if n >= uint64(len(sw.tables)) {
-		return azerr.ErrBadCursor
-	}
-	cursor := string(position[size:])
-	if _, err := sw.store.Own(ctx, !sw.DryRun); err != nil {
-		return err
-	}
-	if _, err := sw.From(sw.address()); err != nil {
-		return err
-	}
-	for ; n < uint64(len(sw.tables)); n, cursor = n+1, "" {
-		for {
-			if cursor, err = sw.page(ctx, sw.tables[n], cursor); err != nil {
-				return err
-			}
-			if cursor == "" {
-				break
-			}
-			if sw.at(n, cursor) {
-				return nil
-			}
-		}
-		if n+1 < uint64(len(sw.tables)) && sw.at(n+1, "") {
-			return nil
-		}
-	}
-	sw.Complete()
-	return nil
-}
-
-// at is [sweep.Run.At] a page of a table.
-func (sw *sweeper) at(table uint64, cursor string) (over bool) {
-	over = sw.At(sw.address(), append(binary.AppendUvarint(nil, table), cursor...))
-	sw.Tick()
-	return over
 }
 
 // sweptProperties are what a sweep reads of an outbox row or of a copy.
 var sweptProperties = []string{propFormat, view.PropState, view.PropOwnerPK, view.PropOwnerRK, view.PropView, view.PropOp}
 
 // page processes the rows of a page, and returns the cursor of the next one.
-func (sw *sweeper) page(ctx context.Context, t *view.RemoteTable, cursor string) (next string, err error) {
+func (sw *sweeper) page(ctx context.Context, n int, cursor string) (next string, err error) {
+	t := sw.tables[n]
 	opts := &types.QueryOptions{Select: sweptProperties, Allow: query.TableScan}
 	if sw.Deadline > 0 {
 		opts.PageSize = maxStep
@@ -142,11 +104,7 @@ func (sw *sweeper) filter(t *view.RemoteTable) query.Filter {
 	case sw.Partitions == nil:
 		return query.Or(records, reserved)
 	}
-	partitions := make([]any, len(sw.Partitions))
-	for i, p := range sw.Partitions {
-		partitions[i] = p
-	}
-	return query.And(query.PartitionKey.In(partitions...), records)
+	return query.And(sw.InPartitions(), records)
 }
 
 // record processes the operation of an outbox row.
@@ -229,5 +187,17 @@ func (sw *sweeper) count(key keys.Key, err error, add func(*types.SweepReport)) 
 		}
 		r.Failed++
 		r.Failures = append(r.Failures, types.SweepFailure{Key: key, Err: err})
+	})
+}
+
+// Reencrypt brings the encrypted properties of primaries and copies to the current key.
+func (s *Store) Reencrypt(ctx context.Context, opts *types.SweepOptions) (types.SweepReport, error) {
+	var tables []*wire.Client
+	for _, t := range s.tables() {
+		tables = append(tables, t.Client)
+	}
+	return reencrypt.Sweep(ctx, opts, s.Table.Codec, tables, func(ctx context.Context) error {
+		_, err := s.Own(ctx, false)
+		return err
 	})
 }

@@ -117,6 +117,20 @@ func (b *Box) Seal(at Place, kind byte, content []byte) ([]byte, error) {
 	return c.aead.Seal(dst, nonce, text[data:], text[:data]), nil
 }
 
+// Renew returns a value that is stored at a place, encrypted with the current key; nil if it is already, or is not encrypted. The
+// errors are those of [Box.Open].
+func (b *Box) Renew(at Place, stored []byte) ([]byte, error) {
+	id, ok := KeyID(stored)
+	if current, _ := b.keys.Current(); !ok || id == current {
+		return nil, nil
+	}
+	kind, content, err := b.Open(at, stored)
+	if err != nil {
+		return nil, err
+	}
+	return b.Seal(at, kind, content)
+}
+
 // KeyID returns the id of the key with which a value was encrypted, false if it is no encrypted value.
 func KeyID(stored []byte) (id string, ok bool) {
 	if len(stored) < 2 || stored[0] != version || stored[1] == 0 || stored[1] > MaxID || len(stored) < 2+int(stored[1])+nonceSize+1 {

@@ -4,6 +4,7 @@ package sweep
 
 import (
 	"context"
+	"encoding/binary"
 	"slices"
 	"sync"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
+	"github.com/azpatterns/azpatterns/query"
 )
 
 // Run is a sweep in progress.
@@ -64,6 +66,18 @@ func (r *Run) OfBlobs() error {
 	return nil
 }
 
+// InPartitions matches the rows in the partitions that the options name.
+func (r *Run) InPartitions() query.Filter {
+	if r.Partitions == nil {
+		return query.Filter{}
+	}
+	all := make([]any, len(r.Partitions))
+	for i, p := range r.Partitions {
+		all[i] = p
+	}
+	return query.PartitionKey.In(all...)
+}
+
 func (r *Run) identity() []string {
 	all := "all"
 	if r.Partitions != nil {
@@ -93,6 +107,43 @@ func (r *Run) At(url string, position []byte) (over bool) {
 	defer r.mu.Unlock()
 	r.report.Cursor = cursor
 	return cursor != r.Cursor && r.Past(r.Deadline)
+}
+
+// Tables runs the sweep over n tables. page processes the rows of a page of one of them, and returns the cursor of the next page, "" for
+// none. The position is the number of the table, and that cursor. begin is called before the first page. url returns the address of the
+// first table, "" as long as it is not known.
+func (r *Run) Tables(ctx context.Context, n int, url func() string, begin func(context.Context) error, page func(ctx context.Context, table int, cursor string) (next string, err error)) error {
+	position, err := r.From(url())
+	if err != nil {
+		return err
+	}
+	at, size := binary.Uvarint(position)
+	if at >= uint64(n) {
+		return azerr.ErrBadCursor
+	}
+	cursor := string(position[size:])
+	if err := begin(ctx); err != nil {
+		return err
+	}
+	if _, err := r.From(url()); err != nil {
+		return err
+	}
+	for {
+		if cursor, err = page(ctx, int(at), cursor); err != nil {
+			return err
+		}
+		if cursor == "" {
+			if at++; at == uint64(n) {
+				break
+			}
+		}
+		over := r.At(url(), append(binary.AppendUvarint(nil, at), cursor...))
+		if r.Tick(); over {
+			return nil
+		}
+	}
+	r.Complete()
+	return nil
 }
 
 // Complete records that the sweep has come to the end.

@@ -6,8 +6,8 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 )
 
-// SweepOptions are the options of every method Sweep: of patterns.Store, wideentity.Table,
-// largeentity.Table and eventual.Claims. nil and the zero value select the defaults.
+// SweepOptions are the options of every method Sweep, of patterns.Store, wideentity.Table,
+// largeentity.Table and eventual.Claims, and of every method Reencrypt. nil and the zero value select the defaults.
 type SweepOptions struct {
 	// OlderThan is the age, by the clock of the service, that a thing must have before the
 	// sweep acts on it: younger ones may be in use. Each method documents its default, which
@@ -49,7 +49,7 @@ type SweepReport struct {
 	// Of large entities: those of Done that were marked, to be deleted by a later sweep.
 	Marked int
 
-	// Failures are the rows that Failed counts, of a Store. Other sweeps end at the first one.
+	// Failures are the rows that Failed counts, of a Store and of Reencrypt. Other sweeps end at the first one.
 	Failures []SweepFailure
 }
 

@@ -1,0 +1,140 @@
+// Package reencrypt brings the encrypted properties of rows to the current key, while programs read and write them.
+package reencrypt
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/sweep"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/patterns/types"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+const (
+	parallel = 8
+	tries    = 16
+	maxStep  = 100 // rows of a step with a deadline
+)
+
+// Sweep encrypts the properties of the codec with the current key in all rows of tables that have another one. The values of a row
+// are merged into it under its ETag, so that nothing else of it changes. begin is called before the first row is read.
+func Sweep(ctx context.Context, opts *types.SweepOptions, codec *edm.Codec, tables []*wire.Client, begin func(context.Context) error) (types.SweepReport, error) {
+	ctx, run, err := sweep.Begin(ctx, "reencrypt", opts, 0)
+	s := &sweeper{Run: run, codec: codec, tables: tables, names: codec.Encrypted()}
+	if err == nil && len(s.names) == 0 {
+		err = azerr.Errorf("%w: the type has no encrypted field", azerr.ErrBadOption)
+	}
+	if err == nil {
+		err = run.Tables(ctx, len(tables), s.address, begin, s.page)
+	}
+	if err != nil {
+		err = fmt.Errorf("reencrypt: %w", err)
+	}
+	return run.Report(), err
+}
+
+type sweeper struct {
+	*sweep.Run
+	codec  *edm.Codec
+	tables []*wire.Client
+	names  []string // of the encrypted properties
+}
+
+// address is that of the first table, "" if it is not known yet.
+func (s *sweeper) address() string {
+	a, _ := s.tables[0].Address()
+	return a.Base
+}
+
+// page processes the rows of a page, and returns the cursor of the next one.
+func (s *sweeper) page(ctx context.Context, table int, cursor string) (next string, err error) {
+	opts := &types.QueryOptions{Select: s.names, Allow: query.TableScan}
+	if s.Deadline > 0 {
+		opts.PageSize = maxStep
+	}
+	rows, next, err := fetch.PropertiesPage(ctx, s.tables[table], s.InPartitions(), opts, cursor)
+	if err == nil {
+		_, err = s.From(s.address())
+	}
+	if err != nil {
+		return cursor, err
+	}
+	_ = calls.Each(ctx, len(rows), parallel, func(ctx context.Context, i int) error {
+		s.row(ctx, s.tables[table], rows[i])
+		return nil // failures are in the report
+	})
+	return next, ctx.Err()
+}
+
+// row processes a row.
+func (s *sweeper) row(ctx context.Context, c *wire.Client, e fetch.Entry) {
+	w, err := s.renewed(&e)
+	if w == nil && err == nil {
+		return
+	}
+	skipped := c.Age(e.Timestamp) < s.OlderThan
+	for try := 1; w != nil && !skipped && !s.DryRun; try++ {
+		w, err = s.write(ctx, c, &e, w, try)
+	}
+	if errors.Is(err, azerr.ErrNotFound) {
+		skipped, err = true, nil // deleted
+	}
+	s.Count(func(r *types.SweepReport) {
+		r.Found++
+		switch {
+		case err != nil:
+			r.Failed++
+			r.Failures = append(r.Failures, types.SweepFailure{Key: e.Key, Err: err})
+		case skipped:
+			r.Skipped++
+		default:
+			r.Done++
+		}
+	})
+}
+
+// renewed returns the write that brings a row up to date, nil if it is.
+func (s *sweeper) renewed(e *fetch.Entry) (*wire.Write, error) {
+	renewed, err := s.codec.Renewed(e.Key, e.Properties)
+	if err != nil || renewed == nil {
+		return nil, err
+	}
+	w := &wire.Write{Kind: wire.Merge, PartitionKey: e.Key.Partition, RowKey: e.Key.Row, ETag: e.ETag}
+	w.Body, err = edm.Content{Properties: renewed}.Encode(e.Key)
+	if err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// write carries out the write of a row. If the row has changed since it was read, it reads the row again, and returns the write that
+// this needs. If the reply was lost, it reads whether the row is up to date.
+func (s *sweeper) write(ctx context.Context, c *wire.Client, e *fetch.Entry, w *wire.Write, try int) (*wire.Write, error) {
+	_, failed := c.Write(ctx, *w)
+	var of *types.Error
+	changed := errors.Is(failed, azerr.ErrConflict) && try < tries
+	if !changed && !(errors.As(failed, &of) && of.Unsure) {
+		return nil, failed
+	}
+	if err := calls.Pause(ctx, try); err != nil {
+		return nil, err
+	}
+	if err := c.Get(ctx, e.Key.Partition, e.Key.Row, func(etag string, body []byte) (err error) {
+		e.ETag = etag
+		e.Content, err = edm.ContentOf(body)
+		return err
+	}); err != nil {
+		return nil, err
+	}
+	again, err := s.renewed(e)
+	if again != nil && !changed {
+		return nil, failed
+	}
+	return again, err
+}
