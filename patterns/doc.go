@@ -30,6 +30,7 @@
 //	shards             one table over several accounts, added while programs write
 //	access             signed access to the key ranges of a schema
 //	otel               spans and metrics in OpenTelemetry; a module of its own
+//	tablectl           a command that moves, compares and repairs the tables of a service
 //	storagetest        a storage account in the process, for tests
 //
 // [keys.Spread] is the remedy for a hot partition; examples/hotpartition shows it.

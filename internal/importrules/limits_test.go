@@ -19,6 +19,7 @@ var heavy = map[string][]string{
 		"patterns/eventual",
 		"patterns/shards",
 		"patterns/storagetest",
+		"patterns/tablectl",
 	},
 	azblob: {
 		"examples/...",
@@ -31,8 +32,9 @@ var heavy = map[string][]string{
 		"patterns/logdata",
 		"patterns/shards",
 		"patterns/storagetest",
+		"patterns/tablectl",
 	},
-	azident: {"examples/..."},
+	azident: {"examples/...", "patterns/tablectl"},
 	"testing": {
 		"examples/...",
 		"internal/azurite",
@@ -42,6 +44,7 @@ var heavy = map[string][]string{
 		"internal/search",
 		"patterns/storagetest",
 		"patterns/storagetest/internal/servicetest",
+		"patterns/tablectl",
 	},
 	"pgregory.net/rapid":                {},
 	"github.com/anishathalye/porcupine": {"internal/harness", "internal/search"},

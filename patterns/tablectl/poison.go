@@ -1,4 +1,4 @@
-package main
+package tablectl
 
 import (
 	"bytes"
@@ -29,8 +29,8 @@ func poisonCommand(c *cli) action {
 		if (do == "replay" || do == "discard") && (len(ids) == 0) != *everything {
 			return usagef("%s needs either IDs or -all", do)
 		}
-		queue, err1 := c.from.queue(args[1])
-		poison, err2 := c.from.queue(cmp.Or(*name, args[1]+"-poison"))
+		queue, err1 := c.from.Queue(args[1])
+		poison, err2 := c.from.Queue(cmp.Or(*name, args[1]+"-poison"))
 		q, err3 := eventual.NewPoisonQueue(queue, poison, nil)
 		if err := cmp.Or(err1, err2, err3); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package main
+package tablectl
 
 import (
 	"cmp"
@@ -98,7 +98,7 @@ func (m *move) do(ctx context.Context, args []string) (err error) {
 // source returns what is read.
 func (m *move) source(ctx context.Context, name string) (iter.Seq2[chunk, error], error) {
 	if m.name != "import" {
-		t, err := openTable(m.from.tables.NewClient(name))
+		t, err := openTable(m.from.Table(name))
 		return m.scan(ctx, t), err
 	}
 	if name == standard {
@@ -127,7 +127,7 @@ func (m *move) announce(source string) {
 func (m *move) target(ctx context.Context, name string) error {
 	if m.name != "export" {
 		m.write = m.store
-		return m.openTable(ctx, m.to.tables.NewClient(name), m.create && !m.dryRun)
+		return m.openTable(ctx, m.to.Table(name), m.create && !m.dryRun)
 	}
 	write := func(text []byte) error { return writeAt(name, m.job.Written, text) }
 	switch {

@@ -1,4 +1,4 @@
-package main
+package tablectl
 
 import (
 	"bytes"
@@ -68,7 +68,7 @@ func isFile(name string) bool {
 }
 
 // ordered returns the rows of a table or a file in the order of their keys.
-func (c *cli) ordered(ctx context.Context, a *account, name string) iter.Seq2[row, error] {
+func (c *cli) ordered(ctx context.Context, a *Account, name string) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
 		if isFile(name) {
 			for r, err := range sortedFile(name) {
@@ -78,7 +78,7 @@ func (c *cli) ordered(ctx context.Context, a *account, name string) iter.Seq2[ro
 			}
 			return
 		}
-		t, err := openTable(a.tables.NewClient(name))
+		t, err := openTable(a.Table(name))
 		if err != nil {
 			yield(row{}, err)
 			return

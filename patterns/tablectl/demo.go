@@ -1,4 +1,4 @@
-package main
+package tablectl
 
 import (
 	"bytes"
@@ -27,13 +27,12 @@ type person struct {
 	Hired      time.Time
 }
 
-// newPeople returns the Store of -demo. A service would share such a function with its tools. It
-// makes no request.
-func newPeople(a *account) (*patterns.Store[person], error) {
+// newPeople returns the Store of -demo.
+func newPeople(a *Account) (*patterns.Store[person], error) {
 	email := secondaryindex.Intra("email", func(p *person) (string, bool) { return p.Email, true }, nil)
-	badge := secondaryindex.Inter("badge", a.tables.NewClient("Badges"), func(p *person) (string, bool) { return p.Badge, true }, nil)
-	table, err1 := patterns.NewTable[person](a.tables.NewClient("People"), nil)
-	queue, err2 := a.queue("jobs")
+	badge := secondaryindex.Inter("badge", a.Table("Badges"), func(p *person) (string, bool) { return p.Badge, true }, nil)
+	table, err1 := patterns.NewTable[person](a.Table("People"), nil)
+	queue, err2 := a.Queue("jobs")
 	outbox, err3 := eventual.NewOutbox(queue, "", nil)
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return nil, err

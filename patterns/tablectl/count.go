@@ -1,4 +1,4 @@
-package main
+package tablectl
 
 import (
 	"context"
@@ -13,7 +13,7 @@ func countCommand(c *cli) action {
 	c.filterFlags()
 	parallel := c.flags.Int("parallel", 8, "the largest `number` of concurrent requests")
 	return func(ctx context.Context, args []string) error {
-		t, err := openTable(c.from.tables.NewClient(args[0]))
+		t, err := openTable(c.from.Table(args[0]))
 		if err != nil {
 			return err
 		}

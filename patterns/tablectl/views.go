@@ -1,4 +1,4 @@
-package main
+package tablectl
 
 import (
 	"cmp"
@@ -18,7 +18,7 @@ func surveyCommand(c *cli) action {
 	c.flags.IntVar(&o.Parallel, "parallel", 8, "the largest `number` of concurrent requests")
 	name := c.flags.String("package", "", "the `name` of the Go package (default tables)")
 	return func(ctx context.Context, args []string) error {
-		report, err := reindex.Survey(ctx, c.from.tables.NewClient(args[0]), &o)
+		report, err := reindex.Survey(ctx, c.from.Table(args[0]), &o)
 		if err != nil {
 			return err
 		}
@@ -67,7 +67,7 @@ func viewCommand(repair bool) func(*cli) action {
 }
 
 // reindex verifies or repairs the views of a Store, from a state on.
-func (c *cli) reindex(ctx context.Context, s store, o *reindex.Options, job *state, repair bool) (err error) {
+func (c *cli) reindex(ctx context.Context, s opened, o *reindex.Options, job *state, repair bool) (err error) {
 	var r reindex.Report
 	p := c.progress("rows", 0)
 	o.Report = &r

@@ -1,4 +1,4 @@
-package main
+package tablectl
 
 import (
 	"cmp"
@@ -42,15 +42,22 @@ func (c *cli) accountFlags(prefix, what string) {
 	c.flags.BoolVar(&f.demo, prefix+"demo", false, what+": an account in this process, with sample tables, a Store and a queue")
 }
 
-// account has the clients of a storage account.
-type account struct {
+// Account has the clients of the storage account that the flags of a command select. No client makes a
+// request before it is used. It is safe for concurrent use.
+type Account struct {
 	name   string // its address, without a secret
 	tables *aztables.ServiceClient
 	queue  func(name string) (*azqueue.QueueClient, error)
 }
 
+// Table returns a client of a table, which need not exist.
+func (a *Account) Table(name string) *aztables.Client { return a.tables.NewClient(name) }
+
+// Queue returns a client of a queue, which need not exist.
+func (a *Account) Queue(name string) (*azqueue.QueueClient, error) { return a.queue(name) }
+
 // open makes no request, except that it fills a new account of -demo.
-func (c *cli) open(ctx context.Context, f *accountFlags) (*account, error) {
+func (c *cli) open(ctx context.Context, f *accountFlags) (*Account, error) {
 	variable := cmp.Or(f.env, connectionVariable)
 	secret := os.Getenv(variable)
 	switch {
@@ -69,7 +76,7 @@ func (c *cli) open(ctx context.Context, f *accountFlags) (*account, error) {
 }
 
 // openDemo opens the account in this process.
-func (c *cli) openDemo(ctx context.Context) (*account, error) {
+func (c *cli) openDemo(ctx context.Context) (*Account, error) {
 	if c.demo == nil {
 		c.demo = storagetest.Start(nil)
 		if err := c.fillDemo(ctx); err != nil {
@@ -95,7 +102,7 @@ func (c *cli) openAll(ctx context.Context) (err error) {
 // connect opens the account with this connection string, or with this address of its table service: with
 // a SAS, which follows a question mark, or, if there is none, with the identity of the user. The transport
 // may be nil.
-func (c *cli) connect(secret string, t policy.Transporter) (a *account, err error) {
+func (c *cli) connect(secret string, t policy.Transporter) (a *Account, err error) {
 	opts, queueOpts := &aztables.ClientOptions{}, &azqueue.ClientOptions{}
 	opts.Transport, queueOpts.Transport = t, t
 	patterns.LimitReplies(&queueOpts.ClientOptions)
@@ -104,7 +111,7 @@ func (c *cli) connect(secret string, t policy.Transporter) (a *account, err erro
 	patterns.Accelerate(&opts.ClientOptions)
 	base, signature, signed := strings.Cut(secret, "?")
 	queues := strings.TrimSuffix(strings.Replace(base, ".table.", ".queue.", 1), "/") + "/"
-	a = &account{name: base}
+	a = &Account{name: base}
 	switch {
 	case !strings.HasPrefix(secret, "https://") && !strings.HasPrefix(secret, "http://"):
 		a.name = strings.Join(slices.DeleteFunc(strings.Split(secret, ";"), func(part string) bool {

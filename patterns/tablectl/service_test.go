@@ -1,4 +1,4 @@
-package main
+package tablectl
 
 import (
 	"bytes"
@@ -102,16 +102,16 @@ func TestASASOpensTablesAndQueues(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Equal(assert.Now(t), a.name, base)
 	checkRows(t, a)
-	queue, err := a.queue("jobs")
+	queue, err := a.Queue("jobs")
 	if err != nil || !strings.HasPrefix(queue.URL(), storagetest.QueuesURL+"/jobs?") || !strings.HasSuffix(queue.URL(), signature) {
 		t.Errorf("the queue has another address: %v", err)
 	}
 }
 
 // checkRows reads rows of the demo through the account.
-func checkRows(t *testing.T, a *account) {
+func checkRows(t *testing.T, a *Account) {
 	t.Helper()
-	table := assert.Must(openTable(a.tables.NewClient("Types")))(t)
+	table := assert.Must(openTable(a.Table("Types")))(t)
 	assert.Equal(t, len(assert.All(t, table.Query(t.Context(), query.PartitionKey.Eq("it's"), nil))), 3, "rows")
 }
 
@@ -134,7 +134,7 @@ func TestTheIdentityOfTheUserOpensTablesAndQueues(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Equal(assert.Now(t), a.name, storagetest.TablesURL)
 	checkRows(t, a)
-	queue := assert.Must(a.queue("jobs-poison"))(t)
+	queue := assert.Must(a.Queue("jobs-poison"))(t)
 	if got, err := queue.GetProperties(t.Context(), nil); err != nil || *got.ApproximateMessagesCount != 2 {
 		t.Errorf("the messages of the queue: %v", err)
 	}

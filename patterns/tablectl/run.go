@@ -1,0 +1,193 @@
+package tablectl
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/azpatterns/azpatterns/patterns/heat"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// The exit codes.
+const (
+	exitDone    = 0
+	exitFound   = 1 // differences, findings, or rows that were refused
+	exitUsage   = 2 // nothing was done: the command line is wrong, or the filter is refused
+	exitFailure = 3 // a moving command can be started again to continue
+)
+
+// errFound ends the program with exitFound. The command has reported what it found.
+var errFound = errors.New("found")
+
+// usageError ends the program with exitUsage.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// command is a subcommand.
+type command struct {
+	name, args, about string
+	min, max          int // number of arguments
+
+	// setup declares the flags and returns what the command does.
+	setup func(c *cli) action
+}
+
+type action func(ctx context.Context, args []string) error
+
+const many = math.MaxInt
+
+func commands() []command {
+	return []command{
+		{"export", "TABLE FILE", "write the rows of a table as JSON lines; - is the standard output", 2, 2, moveCommand("export", "FILE.state")},
+		{"import", "FILE TABLE", "write the rows of JSON lines to a table; - is the standard input", 2, 2, moveCommand("import", "FILE.state")},
+		{"copy", "TABLE TABLE", "copy the rows of a table to another one", 2, 2, moveCommand("copy", "none")},
+		{"diff", "TABLE|FILE TABLE|FILE", "compare two tables, two files, or a table and a file", 2, 2, diffCommand},
+		{"count", "TABLE", "count the rows of a table", 1, 1, countCommand},
+		{"explain", "FILTER", "print how a filter is executed and what it costs", 1, 1, explainCommand},
+		{"survey", "TABLE", "print Go types and options for a table that no program has declared", 1, 1, surveyCommand},
+		{"verify", "STORE", "report the rows of views that differ from what the entities imply", 1, 1, viewCommand(false)},
+		{"repair", "STORE", "correct them", 1, 1, viewCommand(true)},
+		{"sweep", "STORE", "complete operations whose outbox messages were lost", 1, 1, sweepCommand},
+		{"poison", "list|show|replay|discard QUEUE [ID…]", "list, replay or discard messages that could not be processed", 2, many, poisonCommand},
+		{"heat", "SNAPSHOT…", "merge what -heat has saved, print the findings, write the page", 1, many, heatCommand},
+	}
+}
+
+// cli is one run of the program.
+type cli struct {
+	in       io.Reader
+	out, err io.Writer
+	terminal bool                 // err is one
+	demo     *storagetest.Account // nil: -demo makes one
+	identity func() (azcore.TokenCredential, error)
+	stores   []Store
+
+	flags    *flag.FlagSet
+	accounts []*accountFlags
+	where    where
+	json     bool
+	meter    *heat.Meter
+
+	// What the flags select, when the action begins. The accounts are nil if the command needs none.
+	from, to *Account
+	filter   query.Filter
+}
+
+// Main executes the command line of the process and exits. stores are those that verify, repair and sweep know. An interrupt
+// ends the command; a second one ends the process immediately.
+func Main(stores ...Store) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop)
+	code := Run(ctx, os.Args[1:], stores...)
+	stop()
+	os.Exit(code)
+}
+
+// Run executes a command line without the name of the program and returns the exit code: 0 if it is done, 1 if it has found
+// something, 2 if nothing was done because of a wrong command line, and 3 if it failed. It uses the standard input and outputs
+// of the process.
+func Run(ctx context.Context, args []string, stores ...Store) (exitCode int) {
+	c := &cli{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stderr), identity: defaultIdentity, stores: stores}
+	return c.run(ctx, args)
+}
+
+func isTerminal(f *os.File) bool {
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// run executes a command line and returns the exit code.
+func (c *cli) run(ctx context.Context, args []string) int {
+	err := c.execute(ctx, args)
+	switch {
+	case err == nil || errors.Is(err, flag.ErrHelp):
+		return exitDone
+	case errors.Is(err, errFound):
+		return exitFound
+	}
+	c.endProgress()
+	c.warn("tablectl: %v", err)
+	if errors.As(err, new(usageError)) {
+		return exitUsage
+	}
+	return exitFailure
+}
+
+func (c *cli) execute(ctx context.Context, args []string) error {
+	name := strings.Join(args[:min(len(args), 1)], "")
+	for _, k := range commands() {
+		if k.name == name {
+			return c.command(ctx, k, args[1:])
+		}
+	}
+	fmt.Fprint(c.err, "tablectl moves, compares, checks and repairs tables of Azure Storage.\n\nUsage: tablectl COMMAND [flags] ARGUMENTS\n\n")
+	for _, k := range commands() {
+		fmt.Fprintf(c.err, "  %-8s %s\n", k.name, k.about)
+	}
+	fmt.Fprint(c.err, "\ntablectl COMMAND -h prints the flags of a command.\n\n")
+	if name == "-h" || name == "--help" {
+		return nil
+	}
+	return usagef("no command %q", name)
+}
+
+func (c *cli) command(ctx context.Context, k command, args []string) (err error) {
+	c.flags = flag.NewFlagSet(k.name, flag.ContinueOnError)
+	c.flags.SetOutput(c.err)
+	c.flags.Usage = func() {
+		fmt.Fprintf(c.err, "Usage: tablectl %s [flags] %s\n\n%s\n\n", k.name, k.args, k.about)
+		c.flags.PrintDefaults()
+	}
+	c.flags.BoolVar(&c.json, "json", false, "print the result as JSON")
+	save := c.flags.String("heat", "", "save which keys the requests of this command used to this `file`: a page if it ends in .html, otherwise a snapshot")
+	do := k.setup(c)
+	arguments, err := c.parse(args)
+	if err != nil {
+		return usagef("%w", err)
+	}
+	if len(arguments) < k.min || len(arguments) > k.max {
+		return usagef("%s has the arguments %s", k.name, k.args)
+	}
+	if *save != "" {
+		if c.meter, err = heat.NewMeter(nil); err != nil {
+			return err
+		}
+		defer func() { err = cmp.Or(saveHeat(c.meter.Snapshot(), *save), err) }()
+	}
+	if c.filter, err = c.where.parse(); err != nil {
+		return err
+	}
+	if k.name != "diff" || !isFile(arguments[0]) || !isFile(arguments[1]) { // two files need no account
+		if err := c.openAll(ctx); err != nil {
+			return err
+		}
+	}
+	return do(ctx, arguments)
+}
+
+// parse parses flags and arguments in any order.
+func (c *cli) parse(args []string) (arguments []string, err error) {
+	for {
+		if err := c.flags.Parse(args); err != nil {
+			return nil, err
+		}
+		if args = c.flags.Args(); len(args) == 0 {
+			return arguments, nil
+		}
+		arguments, args = append(arguments, args[0]), args[1:]
+	}
+}
