@@ -40,6 +40,7 @@ var functions = []function{
 	{"dataseries.Steps", dataseries.Steps},
 	{"denormalize.Inter", denormalize.Inter[person]},
 	{"denormalize.Intra", denormalize.Intra[person]},
+	{"encryption.NewEnvelope", encryption.NewEnvelope},
 	{"encryption.ReadRing", encryption.ReadRing},
 	{"encryption.RingOf", encryption.RingOf},
 	{"entitytype.New", entitytype.New},

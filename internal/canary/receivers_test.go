@@ -19,6 +19,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/access"
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
 	"github.com/azpatterns/azpatterns/patterns/dataseries"
+	"github.com/azpatterns/azpatterns/patterns/encryption"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/heat"
@@ -218,6 +219,21 @@ func claimsOf(e *env) *eventual.Claims {
 	return assert.Must(eventual.NewClaims(e.bin, nil))(e.t)
 }
 
+// quotingKey is a wrapping key whose errors quote the key.
+type quotingKey struct{}
+
+func (quotingKey) Wrap(_ context.Context, key []byte) ([]byte, error) {
+	return nil, fmt.Errorf("%s: no room for %x", bird, key)
+}
+
+func (quotingKey) Unwrap(_ context.Context, wrapped []byte) ([]byte, error) {
+	return nil, fmt.Errorf("%s: no key in %x", bird, wrapped)
+}
+
+func envelopeOf(e *env) *encryption.Envelope {
+	return assert.Must(encryption.NewEnvelope(e.people.Client(), quotingKey{}, nil))(e.t)
+}
+
 func poisonQueue(e *env) *eventual.PoisonQueue {
 	return assert.Must(eventual.NewPoisonQueue(e.main, e.poison, nil))(e.t)
 }
@@ -281,7 +297,7 @@ func receivers(e *env) []any {
 		e.stamped.Batch().Insert(good(bird)).Insert(good("y")), patterns.AddTo(e.people.Batch(), e.keyed, patterns.InsertOp(good(bird))),
 		e.store.Batch().Insert(good("batch")).Insert(good("duplicate")), e.store.Batch().Insert(good("a")).Insert(good("b")),
 		families(e), seriesOf(e), entities(e), periods(e), logOf(e), wide(e), documents(e), documentsWith(e, quotingQueue{e.outbox}), otherOutbox(e), new(eventual.Outbox),
-		poisonQueue(e), claimsOf(e), new(eventual.Worker), birdSnapshot(e), inTwoRegions(e, false), inTwoRegions(e, true),
+		poisonQueue(e), claimsOf(e), envelopeOf(e), new(eventual.Worker), birdSnapshot(e), inTwoRegions(e, false), inTwoRegions(e, true),
 		e.store.Views()[0],
 	}
 	for _, s := range []*patterns.Store[person]{e.store, broken, quoted} {

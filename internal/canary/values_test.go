@@ -20,6 +20,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/compoundkey"
 	"github.com/azpatterns/azpatterns/patterns/dataseries"
 	"github.com/azpatterns/azpatterns/patterns/denormalize"
+	"github.com/azpatterns/azpatterns/patterns/encryption"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/govern"
@@ -153,6 +154,8 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 	add(all, []dataseries.Point[int64]{{Time: someTime, Value: 8675309421}, {Time: farTime, Value: 1}})
 	add(all, dataseries.HoursOfDay(), dataseries.Ring{})
 	add(all, nil, &dataseries.Options{Property: bird + " "})
+	add[encryption.WrappingKey](all, nil, quotingKey{})
+	add(all, nil, &encryption.EnvelopeOptions{Delay: -1})
 	add(all, registry(e))
 	add(all, nil, &entitytype.RegistryOptions{Property: "a b"})
 	for _, p := range persons {

@@ -210,7 +210,7 @@ var edges = map[string][]string{
 	"patterns/compoundkey": {"internal/azerr", "internal/calls", "internal/pages", "keys", "patterns", "query"},
 	"patterns/dataseries":  {"internal/azerr", "internal/calls", "internal/sdkerr", "internal/txn", "keys", "patterns", "query"},
 	"patterns/denormalize": {"internal/view", "keys", "patterns"},
-	"patterns/encryption":  {"internal/azerr"},
+	"patterns/encryption":  {"internal/azerr", "keys", "patterns", "query"},
 	"patterns/entitytype":  {"internal/azerr", "internal/calls", "internal/pages", "internal/txn", "keys", "patterns", "query"},
 	"patterns/eventual": {
 		"internal/azerr",

@@ -18,8 +18,8 @@
 //	Sales         000123  version, key id, nonce, ciphertext, tag
 //
 // [patterns.Encryption] has the details: what a value is bound to, what a reader of the table still sees, how
-// a key is replaced. A [Ring] has the keys: programs with a key vault implement [patterns.EncryptionKeys] instead, and
-// unwrap their keys before they open tables, because a key is looked up for each value.
+// a key is replaced. A [Ring] has the keys in memory, for tests and small programs. An [Envelope] has them in a table, each wrapped by a
+// key that never leaves a key vault: the example of [NewEnvelope] shows the interface.
 //
 // # Index
 //
@@ -28,7 +28,7 @@
 //
 // # Cost
 //
-// No requests. A property is 31 bytes and the length of its key's id longer, and takes 9 allocations more in a write and in a read.
+// No requests for a [Ring], and one for each [Envelope.Load]. A property is 31 bytes and the length of its key's id longer, and takes 9 allocations more in a write and in a read.
 //
 // # When not to use it
 //

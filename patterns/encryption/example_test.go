@@ -2,6 +2,9 @@ package encryption_test
 
 import (
 	"context"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log"
@@ -73,4 +76,63 @@ func Example() {
 	// Output:
 	// 000123 ada@example.com
 	// true
+}
+
+// vault is in place of a key vault: its key encrypts other keys, and programs never see it.
+type vault struct{ aead cipher.AEAD }
+
+func (v vault) Wrap(_ context.Context, key []byte) ([]byte, error) {
+	nonce := make([]byte, v.aead.NonceSize())
+	rand.Read(nonce)
+	return v.aead.Seal(nonce, nonce, key, nil), nil
+}
+
+func (v vault) Unwrap(_ context.Context, wrapped []byte) ([]byte, error) {
+	n := v.aead.NonceSize()
+	if len(wrapped) < n {
+		return nil, errors.New("not a wrapped key")
+	}
+	return v.aead.Open(nil, wrapped[:n], wrapped[n:], nil)
+}
+
+func ExampleNewEnvelope() {
+	ctx := context.Background()
+	block, err := aes.NewCipher([]byte("the key that never leaves vault!"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		log.Fatal(err)
+	}
+	tables := storagetest.Start(nil).Tables()
+	envelope, err := encryption.NewEnvelope(tables.NewClient("Keys"), vault{aead}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := envelope.Create(ctx); err != nil {
+		log.Fatal(err)
+	}
+	if err := envelope.Load(ctx); err != nil { // and again every twenty minutes
+		log.Fatal(err)
+	}
+	patients, err := patterns.NewTable[Patient](tables.NewClient("Patients"), &patterns.TableOptions[Patient]{
+		Encryption: &patterns.Encryption{Keys: envelope, Table: "Patients"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := patients.Create(ctx); err != nil {
+		log.Fatal(err)
+	}
+	if _, err := patients.Insert(ctx, &Patient{"ward-7", "000123", "ada@example.com"}); err != nil {
+		log.Fatal(err)
+	}
+	if err := envelope.Rotate(ctx); err != nil { // the second key is the current one in an hour
+		log.Fatal(err)
+	}
+	id, _ := envelope.Current()
+	_, known := envelope.Key("00000002")
+	fmt.Println(id, known)
+	// Output: 00000001 true
 }
