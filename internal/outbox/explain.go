@@ -260,7 +260,7 @@ func (x *explanation) drain(t *transaction, remote []view.Diff) {
 		writes = append(writes, writeOf(d))
 		slices.Sort(free)
 		free[0] += took
-		if d.New == nil && !d.Repair && d.Old.Copy.Unique || t.of(d.Primary).was == nil && d.Repair {
+		if d.New == nil && (d.Repair && d.View.Shape.Kind == types.Copies || !d.Repair && d.Old.Copy.Unique) || t.of(d.Primary).was == nil && d.Repair {
 			released[d.Primary] = true
 		}
 		if d.Repair || !d.Unique() {

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/txn"
@@ -58,6 +59,11 @@ func (s *Store) targets(d *drain) ([]drainRow, error) {
 		known := false
 		t.found, known = d.found[ref]
 		t.read = t.table != nil && !known
+		// No version of the primary is known to imply a row that a repair names, or that an earlier attempt has
+		// reserved. So it is deleted, unless a later operation has taken it.
+		t.rereadPrimary = v.Shape.Kind == types.Copies && !slices.ContainsFunc(d.diffs, func(of view.Diff) bool {
+			return of.View == v && of.Key == ref.Key() && (of.New != nil || !of.Repair)
+		})
 		for k := range d.diffs {
 			t.useDiff(&d.diffs[k], d.reserved[ref])
 		}

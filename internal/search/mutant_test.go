@@ -108,7 +108,12 @@ var mutants = []mutation.Mutant{
 		Name: "decided row", Flags: shownBy("a unique value is taken back while.*no fault", 3), File: outboxFolder + "target.go",
 		Old: "			t.claim.Decided, t.rereadPrimary = op, true\n", New: "			t.claim.Decided = op\n",
 		Breaks:   "A drain that meets such a row reads the operation's outbox row before it reads the primary.",
-		Survives: "a drain reads the primary after the rows whenever a unique row is given up (useDiff), and no other row of its first round has the mark of another operation",
+		Survives: "a drain reads the primary after each unique row that it may delete; a row that it overwrites is checked by the read at the end",
+	},
+	{
+		Name: "named rows", Flags: shownBy("a row is repaired while.*no fault", 3), File: outboxFolder + "target.go",
+		Old: "			return of.View == v && of.Key == ref.Key() && (of.New != nil || !of.Repair)\n", New: "			return of.View == v\n",
+		Breaks: "It also holds for a row that a repair names.",
 	},
 	{
 		Name: "held row", Flags: shownBy("a unique copy is inserted.*no fault", bounded), File: outboxFolder + "target.go",

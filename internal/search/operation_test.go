@@ -86,6 +86,15 @@ func update(id string, n int32, change func(*thing)) op {
 	}
 }
 
+// repair repairs the row of a badge, which the entity need not have.
+func repair(id, badge string) op {
+	return func(ctx context.Context, a *actor) error {
+		return a.record(id, &harness.Action{Kind: harness.TouchRow}, func() (patterns.Item[thing], error) {
+			return patterns.Item[thing]{}, a.store.Repair(ctx, thingKey(id), patterns.RowRef{View: "badge", Partition: "badge", Row: badge})
+		})
+	}
+}
+
 // member is an operation of a transaction.
 type member struct {
 	id     string

@@ -132,6 +132,11 @@ var cases = []script{
 		clients: [][]op{{update("1", 2, setBadge(""))}, {update("1", 3, setBadge("a"))}, {put(badge("2", "a", 4))}},
 	},
 	{
+		name: "a row is repaired while its value is taken and another entity wants it", long: true, views: []string{"badge"},
+		before:  []op{insert(badge("1", "a", 1))},
+		clients: [][]op{{repair("1", "b")}, {update("1", 2, setBadge("b"))}, {put(badge("2", "b", 3))}},
+	},
+	{
 		name: "a copy is inserted next to its delete", views: []string{"name"},
 		clients: [][]op{{insert(name("1", "x", 1))}, {remove("1")}},
 	},
