@@ -360,6 +360,9 @@ var edges = map[string][]string{
 		"patterns/storagetest/internal/request",
 	},
 	"patterns/tablectl": {
+		"internal/calls",
+		"internal/fetch",
+		"internal/sdkerr",
 		"keys",
 		"patterns",
 		"patterns/eventual",

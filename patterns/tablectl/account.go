@@ -11,6 +11,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/patterns"
@@ -19,7 +20,8 @@ import (
 
 // azuriteConnection is the connection string of an Azurite with the default ports.
 const azuriteConnection = "DefaultEndpointsProtocol=http;AccountName=" + storagetest.AccountName + ";AccountKey=" + storagetest.AccountKey +
-	";TableEndpoint=http://127.0.0.1:10002/" + storagetest.AccountName + ";QueueEndpoint=http://127.0.0.1:10001/" + storagetest.AccountName + ";"
+	";TableEndpoint=http://127.0.0.1:10002/" + storagetest.AccountName + ";QueueEndpoint=http://127.0.0.1:10001/" + storagetest.AccountName +
+	";BlobEndpoint=http://127.0.0.1:10000/" + storagetest.AccountName + ";"
 
 // accountFlags select an account.
 type accountFlags struct {
@@ -48,6 +50,9 @@ type Account struct {
 	name   string // its address, without a secret
 	tables *aztables.ServiceClient
 	queue  func(name string) (*azqueue.QueueClient, error)
+	blobs  func(container string) (*container.Client, error)
+
+	credential string // where it comes from
 }
 
 // Table returns a client of a table, which need not exist.
@@ -55,6 +60,9 @@ func (a *Account) Table(name string) *aztables.Client { return a.tables.NewClien
 
 // Queue returns a client of a queue, which need not exist.
 func (a *Account) Queue(name string) (*azqueue.QueueClient, error) { return a.queue(name) }
+
+// Container returns a client of a container of blobs, which need not exist.
+func (a *Account) Container(name string) (*container.Client, error) { return a.blobs(name) }
 
 // open makes no request, except that it fills a new account of -demo.
 func (c *cli) open(ctx context.Context, f *accountFlags) (*Account, error) {
@@ -72,7 +80,14 @@ func (c *cli) open(ctx context.Context, f *accountFlags) (*Account, error) {
 	case f.url == "" && secret == "":
 		return nil, usagef("no account: use -account, -azurite or -demo, or set the environment variable %s", variable)
 	}
-	return c.connect(cmp.Or(f.url, secret), nil)
+	a, err := c.connect(cmp.Or(f.url, secret), nil)
+	if err != nil {
+		return nil, usagef("the account: %w", err)
+	}
+	if a.credential = "the environment variable " + variable; f.url != "" {
+		a.credential = "the identity of -account"
+	}
+	return a, nil
 }
 
 // openDemo opens the account in this process.
@@ -103,14 +118,18 @@ func (c *cli) openAll(ctx context.Context) (err error) {
 // a SAS, which follows a question mark, or, if there is none, with the identity of the user. The transport
 // may be nil.
 func (c *cli) connect(secret string, t policy.Transporter) (a *Account, err error) {
-	opts, queueOpts := &aztables.ClientOptions{}, &azqueue.ClientOptions{}
-	opts.Transport, queueOpts.Transport = t, t
+	opts, queueOpts, blobOpts := &aztables.ClientOptions{}, &azqueue.ClientOptions{}, &container.ClientOptions{}
+	opts.Transport, queueOpts.Transport, blobOpts.Transport = t, t, t
 	patterns.LimitReplies(&queueOpts.ClientOptions)
 	c.meter.Attach(&opts.ClientOptions)
 	c.meter.Attach(&queueOpts.ClientOptions)
+	c.meter.Attach(&blobOpts.ClientOptions)
 	patterns.Accelerate(&opts.ClientOptions)
 	base, signature, signed := strings.Cut(secret, "?")
-	queues := strings.TrimSuffix(strings.Replace(base, ".table.", ".queue.", 1), "/") + "/"
+	at := func(service string) string {
+		return strings.TrimSuffix(strings.Replace(base, ".table.", service, 1), "/") + "/"
+	}
+	queues, blobs := at(".queue."), at(".blob.")
 	a = &Account{name: base}
 	switch {
 	case !strings.HasPrefix(secret, "https://") && !strings.HasPrefix(secret, "http://"):
@@ -120,10 +139,16 @@ func (c *cli) connect(secret string, t policy.Transporter) (a *Account, err erro
 		a.queue = func(name string) (*azqueue.QueueClient, error) {
 			return azqueue.NewQueueClientFromConnectionString(secret, name, queueOpts)
 		}
+		a.blobs = func(name string) (*container.Client, error) {
+			return container.NewClientFromConnectionString(secret, name, blobOpts)
+		}
 		a.tables, err = aztables.NewServiceClientFromConnectionString(secret, opts)
 	case signed:
 		a.queue = func(name string) (*azqueue.QueueClient, error) {
 			return azqueue.NewQueueClientWithNoCredential(queues+name+"?"+signature, queueOpts)
+		}
+		a.blobs = func(name string) (*container.Client, error) {
+			return container.NewClientWithNoCredential(blobs+name+"?"+signature, blobOpts)
 		}
 		a.tables, err = aztables.NewServiceClientWithNoCredential(secret, opts)
 	default:
@@ -133,6 +158,9 @@ func (c *cli) connect(secret string, t policy.Transporter) (a *Account, err erro
 		}
 		a.queue = func(name string) (*azqueue.QueueClient, error) {
 			return azqueue.NewQueueClient(queues+name, cred, queueOpts)
+		}
+		a.blobs = func(name string) (*container.Client, error) {
+			return container.NewClient(blobs+name, cred, blobOpts)
 		}
 		a.tables, err = aztables.NewServiceClient(base, cred, opts)
 	}

@@ -22,7 +22,7 @@ func countCommand(c *cli) action {
 		// Only the keys are read.
 		for page, err := range t.Scan(ctx, c.filter, "", &patterns.QueryOptions{Select: []string{}, Parallel: *parallel}) {
 			if err != nil {
-				return err
+				return inTable(args[0], err)
 			}
 			n = page.Progress
 			p.update(int64(n.Found), 0)

@@ -85,7 +85,10 @@ func (c *cli) ordered(ctx context.Context, a *Account, name string) iter.Seq2[ro
 		}
 		for item, err := range t.Query(ctx, c.filter, &patterns.QueryOptions{Allow: query.TableScan, Ordered: true}) {
 			r, err2 := encoded(item)
-			if !yield(r, cmp.Or(err, err2)) {
+			if err = cmp.Or(err, err2); err != nil {
+				err = inTable(name, err)
+			}
+			if !yield(r, err) {
 				return
 			}
 		}

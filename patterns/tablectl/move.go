@@ -25,6 +25,7 @@ type move struct {
 	total           int64
 	dryRun, create  bool
 	mode, aside     string
+	label           string // before the place of a refused row
 
 	job       state
 	continues bool
@@ -47,7 +48,7 @@ func moveCommand(name, defaultState string) func(*cli) action {
 		c.flags.Int64Var(&m.total, "total", 0, "the `number` of rows, as count prints it, for the remaining time")
 		c.flags.BoolVar(&m.dryRun, "dry-run", false, "read and check everything, and write nothing")
 		if name != "export" {
-			c.flags.StringVar(&m.mode, "mode", "replace", "what to do with rows that exist: replace, merge, or insert, which refuses them if their content differs")
+			m.modeFlag("replace")
 			c.flags.BoolVar(&m.create, "create", false, "create the table if it does not exist")
 			c.flags.StringVar(&m.aside, "aside", "", "the `file` for rows that are refused (default the first argument and .refused)")
 		}
@@ -55,12 +56,27 @@ func moveCommand(name, defaultState string) func(*cli) action {
 	}
 }
 
-func (m *move) do(ctx context.Context, args []string) (err error) {
+// modeFlag declares the flag -mode.
+func (m *move) modeFlag(mode string) {
+	m.flags.StringVar(&m.mode, "mode", mode, "what to do with rows that exist: replace, merge, or insert, which refuses them if their content differs")
+}
+
+// check checks the flags.
+func (m *move) check() error {
 	switch {
 	case m.chunk < 1 || m.parallel < 1:
 		return usagef("-chunk and -parallel must be positive")
 	case !slices.Contains([]string{"", "replace", "merge", "insert"}, m.mode):
 		return usagef("-mode is replace, merge or insert")
+	}
+	return nil
+}
+
+func (m *move) do(ctx context.Context, args []string) (err error) {
+	if err := m.check(); err != nil {
+		return err
+	}
+	switch {
 	case slices.Contains(args, standard) && (m.state != "" || m.name == "import" && m.aside == ""):
 		return usagef("the standard input and output have no state, and the former needs -aside")
 	case m.name == "copy" && m.from.name == m.to.name && args[0] == args[1]:
@@ -99,7 +115,7 @@ func (m *move) do(ctx context.Context, args []string) (err error) {
 func (m *move) source(ctx context.Context, name string) (iter.Seq2[chunk, error], error) {
 	if m.name != "import" {
 		t, err := openTable(m.from.Table(name))
-		return m.scan(ctx, t), err
+		return m.scan(ctx, t, name), err
 	}
 	if name == standard {
 		return m.lines(io.NopCloser(m.in), sha256.New()), nil
@@ -126,8 +142,16 @@ func (m *move) announce(source string) {
 // target opens what is written.
 func (m *move) target(ctx context.Context, name string) error {
 	if m.name != "export" {
-		m.write = m.store
-		return m.openTable(ctx, m.to.Table(name), m.create && !m.dryRun)
+		m.write = func(ctx context.Context, c *chunk) error {
+			if err := m.store(ctx, c); err != nil {
+				return inTable(name, err)
+			}
+			return nil
+		}
+		if err := m.openTable(ctx, m.to.Table(name), m.create && !m.dryRun); err != nil {
+			return inTable(name, err)
+		}
+		return nil
 	}
 	write := func(text []byte) error { return writeAt(name, m.job.Written, text) }
 	switch {
@@ -144,32 +168,25 @@ func (m *move) target(ctx context.Context, name string) error {
 		m.job.Written += int64(len(text))
 		return err
 	}
-	return write(nil)
+	if m.continues {
+		return write(nil)
+	}
+	return nil // the file is created with the first chunk, if the table can be read
 }
 
 // run moves the chunks. The state is saved after each, except the last: then it is removed.
 func (m *move) run(ctx context.Context, chunks iter.Seq2[chunk, error]) error {
-	err := m.job.save()
-	if _, missing := os.Stat(m.aside); m.continues && missing == nil && err == nil {
-		err = writeAt(m.aside, m.job.Aside, nil)
-	}
-	if err != nil {
-		return err
+	if _, missing := os.Stat(m.aside); m.continues && missing == nil {
+		if err := writeAt(m.aside, m.job.Aside, nil); err != nil {
+			return err
+		}
 	}
 	unit, done := "rows", func() int64 { return int64(m.job.Rows) }
 	if m.name == "import" {
 		unit, done = "bytes", func() int64 { return m.job.Offset }
 	}
 	p := m.progress(unit, done())
-	for c, failed := range chunks {
-		if err = failed; err == nil {
-			err = m.moveChunk(ctx, &c)
-		}
-		if err != nil {
-			break
-		}
-		p.update(done(), m.total)
-	}
+	err := m.moveAll(ctx, chunks, func() { p.update(done(), m.total) })
 	if err := m.job.end(err); err != nil {
 		return err
 	}
@@ -178,6 +195,20 @@ func (m *move) run(ctx context.Context, chunks iter.Seq2[chunk, error]) error {
 		note = "refused rows are in " + m.aside
 	}
 	return m.summary(m.job.Refused > 0, note, figure{m.job.Rows, "rows"}, figure{m.job.Present, "present"}, figure{m.job.Refused, "refused"})
+}
+
+// moveAll moves chunks and calls after each of them.
+func (m *move) moveAll(ctx context.Context, chunks iter.Seq2[chunk, error], after func()) error {
+	for c, err := range chunks {
+		if err == nil {
+			err = m.moveChunk(ctx, &c)
+		}
+		if err != nil {
+			return err
+		}
+		after()
+	}
+	return nil
 }
 
 // moveChunk moves a chunk. If that fails, the state that is saved is not changed.
@@ -204,7 +235,7 @@ func (m *move) keepAside(c *chunk) (err error) {
 		if r.line == 0 {
 			where = "row " + keyText(r.Key)
 		}
-		m.warn("%s: %v", where, r.refused)
+		m.warn("%s%s: %v", m.label, where, r.refused)
 	}
 	if len(text) > 0 && !m.dryRun {
 		err = writeAt(m.aside, m.job.Aside, text)

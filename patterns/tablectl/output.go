@@ -56,13 +56,22 @@ type figure struct {
 	name string
 }
 
+// String returns the number with its noun, in the plural only if it is not 1.
+func (f figure) String() string {
+	noun, rest, _ := strings.Cut(f.name, " ")
+	if f.n == 1 {
+		noun = strings.TrimSuffix(noun, "s")
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s %s", f.n, noun, rest))
+}
+
 // summary prints the last line of a command, and returns errFound if it found something.
 func (c *cli) summary(found bool, note string, figures ...figure) error {
 	all := map[string]any{}
 	var texts []string
 	for _, f := range figures {
 		all[f.name] = f.n
-		texts = append(texts, fmt.Sprintf("%d %s", f.n, f.name))
+		texts = append(texts, f.String())
 	}
 	text := strings.Join(texts, ", ")
 	if note != "" {
@@ -84,7 +93,7 @@ func noteOf(dryRun bool) string {
 	return ""
 }
 
-// progress prints how far a command is, on a terminal only.
+// progress prints how far a command is: on a terminal in one line, otherwise in a line every half minute.
 type progress struct {
 	*cli
 	unit           string
@@ -101,6 +110,10 @@ func (p *progress) update(done, total int64) {
 	if p.terminal && time.Since(p.printed) >= 200*time.Millisecond {
 		p.printed = time.Now()
 		fmt.Fprint(p.err, "\r"+p.text(done, total, time.Since(p.began))+"\x1b[K")
+	}
+	if !p.terminal && time.Since(p.printed) >= 30*time.Second {
+		p.printed = time.Now()
+		p.warn("%s", p.text(done, total, time.Since(p.began)))
 	}
 }
 

@@ -29,7 +29,7 @@ type chunk struct {
 
 // scan returns the chunks of a table from the cursor of the state on, in no order. A chunk ends after as
 // many pages as full ones would take, so its size is limited as that of a page is: 4 MiB.
-func (m *move) scan(ctx context.Context, t *patterns.Table[stored]) iter.Seq2[chunk, error] {
+func (m *move) scan(ctx context.Context, t *patterns.Table[stored], name string) iter.Seq2[chunk, error] {
 	return func(yield func(chunk, error) bool) {
 		size := min(m.chunk, 1000)
 		var c chunk
@@ -43,6 +43,9 @@ func (m *move) scan(ctx context.Context, t *patterns.Table[stored]) iter.Seq2[ch
 			c.Cursor, c.last = page.Cursor, page.Cursor == ""
 			if pages++; err == nil && !c.last && pages*size < m.chunk {
 				continue
+			}
+			if err != nil {
+				err = inTable(name, err)
 			}
 			if !yield(c, err) || err != nil {
 				return

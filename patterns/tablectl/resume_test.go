@@ -5,9 +5,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -20,7 +22,7 @@ const kills = 200
 // carried out, up to three times, and then lets it end. What a process writes to files after it has saved its state
 // is arbitrary, so a kill also appends a torn line.
 func TestAKilledCommandLosesAndDuplicatesNothing(t *testing.T) {
-	commands := []func(*testing.T, *killer){killExport, killImport("replace"), killImport("insert"), killImport("merge"), killCopy("replace"), killCopy("insert"), killVerify, killRepair}
+	commands := []func(*testing.T, *killer){killExport, killImport("replace"), killImport("insert"), killImport("merge"), killCopy("replace"), killCopy("insert"), killVerify, killRepair, killDump, killRestore}
 	killed := 0
 	most := kills
 	if testing.Short() {
@@ -53,7 +55,7 @@ type killer struct {
 // run runs a command until it ends, and returns how that run ended. files are those that it writes.
 func (k *killer) run(t *testing.T, acct *storagetest.Account, files []string, args ...string) output {
 	args = append([]string{args[0], "-demo", "-parallel", "3"}, args[1:]...)
-	if args[0] != "verify" && args[0] != "repair" {
+	if !slices.Contains([]string{"verify", "repair", "dump", "restore"}, args[0]) {
 		args = append(args, "-chunk", "20")
 	}
 	for try := 0; ; try++ {
@@ -137,6 +139,45 @@ func killCopy(mode string) func(*testing.T, *killer) {
 		assert.Equal(t, tableText(t, acct, "Target"), textOf(rows), "copied")
 		wantNoState(t, path)
 	}
+}
+
+// killDump kills the backup of several tables to a container or a folder. Only a manifest makes it complete.
+func killDump(t *testing.T, k *killer) {
+	acct := storagetest.Start(nil)
+	tables := map[string][]row{"First": sampleRows(150), "Second": nil, "Third": sampleRows(60)}
+	for name, rows := range tables {
+		newTable(t, acct, name, rows)
+	}
+	place := filepath.Join(t.TempDir(), "backup")
+	if k.IntN(2) == 0 {
+		place = "blob:backup/monday"
+	}
+	o := k.run(t, acct, nil, "dump", place)
+	assert.Equal(assert.Now(t), o.code, exitDone, o)
+	assert.Equal(t, o.out, "3 tables, 210 rows\n")
+	for name := range tables {
+		must(t, exitDone, acct, "tables", "-demo", "drop", "-yes", name)
+	}
+	time.Sleep(time.Minute) // until the tables are deleted
+	must(t, exitDone, acct, "restore", "-demo", place)
+	for name, rows := range tables {
+		assert.Equal(t, tableText(t, acct, name), textOf(rows), "restored", name)
+	}
+}
+
+func killRestore(t *testing.T, k *killer) {
+	acct := storagetest.Start(nil)
+	rows := sampleRows(250)
+	newTable(t, acct, "Source", rows)
+	newTable(t, acct, "Other", rows[:30])
+	must(t, exitDone, acct, "dump", "-demo", "blob:backup")
+	must(t, exitDone, acct, "tables", "-demo", "drop", "-yes", "Source", "Other")
+	time.Sleep(time.Minute) // until the tables are deleted
+	o := k.run(t, acct, nil, "restore", "blob:backup")
+	assert.Equal(assert.Now(t), o.code, exitDone, o)
+	assert.Contains(t, o.out, "2 tables, 280 rows, ")
+	assert.Equal(t, tableText(t, acct, "Source"), textOf(rows), "restored")
+	assert.Equal(t, tableText(t, acct, "Other"), textOf(rows[:30]), "restored")
 }
 
 // orphans are what verify finds in the samples of -demo.

@@ -10,7 +10,10 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"runtime/debug"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
@@ -57,6 +60,13 @@ func commands() []command {
 		{"copy", "TABLE TABLE", "copy the rows of a table to another one", 2, 2, moveCommand("copy", "none")},
 		{"diff", "TABLE|FILE TABLE|FILE", "compare two tables, two files, or a table and a file", 2, 2, diffCommand},
 		{"count", "TABLE", "count the rows of a table", 1, 1, countCommand},
+		{"query", "TABLE", "print rows, and how the filter is executed", 1, 1, queryCommand},
+		{"get", "TABLE PARTITIONKEY ROWKEY", "print a row", 3, 3, getCommand},
+		{"put", "TABLE ROW", "write a row, which is JSON as export writes it; - is the standard input", 2, 2, putCommand},
+		{"rm", "TABLE [PARTITIONKEY ROWKEY]", "delete a row, or with -where and -yes many", 1, 3, rmCommand},
+		{"tables", "list|create|drop [TABLE…]", "list, create or drop tables", 1, many, tablesCommand},
+		{"dump", "FOLDER|blob:CONTAINER[/PREFIX] [TABLE…]", "back up all tables of an account, or some", 1, many, dumpCommand},
+		{"restore", "FOLDER|blob:CONTAINER[/PREFIX] [TABLE…]", "write the rows of a backup to tables, which are created", 1, many, restoreCommand},
 		{"explain", "FILTER", "print how a filter is executed and what it costs", 1, 1, explainCommand},
 		{"survey", "TABLE", "print Go types and options for a table that no program has declared", 1, 1, surveyCommand},
 		{"verify", "STORE", "report the rows of views that differ from what the entities imply", 1, 1, viewCommand(false)},
@@ -92,6 +102,7 @@ type cli struct {
 func Main(stores ...Store) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	context.AfterFunc(ctx, stop)
+	signal.Ignore(syscall.SIGPIPE) // a write to a closed pipe fails, and the failure is reported
 	code := Run(ctx, os.Args[1:], stores...)
 	stop()
 	os.Exit(code)
@@ -120,7 +131,7 @@ func (c *cli) run(ctx context.Context, args []string) int {
 		return exitFound
 	}
 	c.endProgress()
-	c.warn("tablectl: %v", err)
+	c.warn("tablectl: %s", c.describe(err))
 	if errors.As(err, new(usageError)) {
 		return exitUsage
 	}
@@ -129,20 +140,48 @@ func (c *cli) run(ctx context.Context, args []string) int {
 
 func (c *cli) execute(ctx context.Context, args []string) error {
 	name := strings.Join(args[:min(len(args), 1)], "")
+	if name == "help" && len(args) > 1 {
+		name, args = args[1], []string{args[1], "-h"}
+	}
 	for _, k := range commands() {
 		if k.name == name {
 			return c.command(ctx, k, args[1:])
 		}
 	}
+	if slices.Contains([]string{"version", "-version", "--version"}, name) {
+		_, err := fmt.Fprintln(c.out, version())
+		return err
+	}
 	fmt.Fprint(c.err, "tablectl moves, compares, checks and repairs tables of Azure Storage.\n\nUsage: tablectl COMMAND [flags] ARGUMENTS\n\n")
 	for _, k := range commands() {
 		fmt.Fprintf(c.err, "  %-8s %s\n", k.name, k.about)
 	}
-	fmt.Fprint(c.err, "\ntablectl COMMAND -h prints the flags of a command.\n\n")
-	if name == "-h" || name == "--help" {
+	fmt.Fprint(c.err, "  version  print the version of the program\n\ntablectl help COMMAND prints the flags of a command.\n\n"+
+		"Exit codes: 0 done, 1 done and differences, findings or refused rows reported, 2 nothing was done: the command\n"+
+		"line is wrong, 3 failed or interrupted.\n\n")
+	switch name {
+	case "help", "-h", "--help":
 		return nil
+	case "":
+		return usagef("which command?")
 	}
 	return usagef("no command %q", name)
+}
+
+// version returns the versions of the program and of azpatterns.
+func version() string {
+	const module = "github.com/azpatterns/azpatterns"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown version"
+	}
+	text := info.Main.Path + " " + info.Main.Version
+	for _, m := range info.Deps {
+		if m.Path == module {
+			text += ", " + module + " " + m.Version
+		}
+	}
+	return text + ", " + info.GoVersion
 }
 
 func (c *cli) command(ctx context.Context, k command, args []string) (err error) {

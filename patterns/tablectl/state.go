@@ -38,7 +38,8 @@ type state struct {
 	Refused int
 	Found   int // findings of verify
 
-	path string // "" if it is not saved
+	path  string // "" if it is not saved
+	saved bool   // there is something from which the command can continue
 }
 
 // stateFlags are the flags of the commands that can continue.
@@ -67,7 +68,7 @@ func (f *stateFlags) load(job ...string) (s state, continues bool, err error) {
 	case s.Job != fresh.Job:
 		return s, false, usagef("%s is not the state of this command, but of %q: use -force to begin anew", f.state, s.Job)
 	}
-	s.path = f.state
+	s.path, s.saved = f.state, true
 	return s, true, nil
 }
 
@@ -76,7 +77,9 @@ func (s *state) save() error {
 	if s.path == "" || err != nil {
 		return err
 	}
-	return replaceFile(s.path, data)
+	err = replaceFile(s.path, data)
+	s.saved = s.saved || err == nil
+	return err
 }
 
 // end removes the state of a command that has ended without an error, and returns its error.
@@ -84,8 +87,10 @@ func (s *state) end(err error) error {
 	switch {
 	case s.path == "":
 		return err
+	case err != nil && s.saved:
+		return &advised{err, "the same command continues from " + s.path}
 	case err != nil:
-		return fmt.Errorf("%w\nthe same command continues from %s", err, s.path)
+		return err
 	}
 	return os.RemoveAll(s.path) // which need not exist
 }

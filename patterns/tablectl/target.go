@@ -33,7 +33,14 @@ func (m *move) store(ctx context.Context, c *chunk) error {
 			return err
 		}
 	}
-	report, err := m.table.Bulk(ctx, operations(c.rows, m.mode), &patterns.BulkOptions{Parallel: m.parallel})
+	rest := c.rows
+	if m.mode == "insert" && !m.dryRun {
+		var err error
+		if rest, err = m.insert(ctx, c); err != nil {
+			return err
+		}
+	}
+	report, err := m.table.Bulk(ctx, operations(rest, m.mode), &patterns.BulkOptions{Parallel: m.parallel})
 	if err != nil && len(report.Failures) == 0 {
 		return err
 	}
@@ -44,18 +51,40 @@ func (m *move) store(ctx context.Context, c *chunk) error {
 		case !isRefusal(f.Err):
 			return f.Err
 		case errors.Is(f.Err, patterns.ErrExists):
-			same, err := m.isStored(ctx, c.rows[f.Index])
-			if err != nil {
+			item, err := m.table.Get(ctx, rest[f.Index].Key)
+			if err == nil {
+				err = m.existing(c, rest[f.Index], item)
+			}
+			if err != nil && !errors.Is(err, patterns.ErrNotFound) {
 				return err
 			}
-			if same {
-				m.job.Present++
+			if err == nil {
 				continue
 			}
 		}
-		c.rows[f.Index].refused = f.Err
-		c.refused = append(c.refused, c.rows[f.Index])
-		m.job.Rows--
+		m.refuse(c, rest[f.Index], f.Err)
+	}
+	return nil
+}
+
+// refuse keeps a row aside.
+func (m *move) refuse(c *chunk, r row, err error) {
+	r.refused = err
+	c.refused = append(c.refused, r)
+	m.job.Rows--
+}
+
+// existing counts a row that cannot be inserted because the table has it: a command that continues may have inserted it before it
+// was interrupted.
+func (m *move) existing(c *chunk, r row, stored patterns.Item[stored]) error {
+	same, err := sameContent(stored, r.Item)
+	switch {
+	case err != nil:
+		return err
+	case same:
+		m.job.Present++
+	default:
+		m.refuse(c, r, patterns.ErrExists)
 	}
 	return nil
 }
@@ -84,17 +113,4 @@ func isRefusal(err error) bool {
 	var e *patterns.Error
 	return badProperty || errors.As(err, &e) && e.Status == http.StatusBadRequest ||
 		errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrTooLarge) || errors.Is(err, patterns.ErrBadKey)
-}
-
-// isStored reports whether the table has this row with the same content. A command that continues may
-// have inserted it before it was interrupted.
-func (m *move) isStored(ctx context.Context, r row) (bool, error) {
-	item, err := m.table.Get(ctx, r.Key)
-	if errors.Is(err, patterns.ErrNotFound) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	return sameContent(item, r.Item)
 }

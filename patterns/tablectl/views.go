@@ -20,7 +20,7 @@ func surveyCommand(c *cli) action {
 	return func(ctx context.Context, args []string) error {
 		report, err := reindex.Survey(ctx, c.from.Table(args[0]), &o)
 		if err != nil {
-			return err
+			return inTable(args[0], err)
 		}
 		if c.json {
 			return c.print(report, "")

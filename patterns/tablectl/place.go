@@ -1,0 +1,127 @@
+package tablectl
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+
+	"github.com/azpatterns/azpatterns/internal/sdkerr"
+	"github.com/azpatterns/azpatterns/patterns"
+)
+
+// place is where a backup is. A name that does not exist is fs.ErrNotExist.
+type place interface {
+	// create stores what write writes, or nothing if there is an error or a crash.
+	create(ctx context.Context, name string, write func(io.Writer) error) error
+	open(ctx context.Context, name string) (io.ReadCloser, error)
+	remove(ctx context.Context, name string) error
+}
+
+// blobPlace begins the argument for a container.
+const blobPlace = "blob:"
+
+// openPlace opens a folder, or blob:CONTAINER or blob:CONTAINER/PREFIX of the second account.
+func (c *cli) openPlace(ctx context.Context, name string, create bool) (place, error) {
+	name, isBlob := strings.CutPrefix(name, blobPlace)
+	if !isBlob {
+		if create {
+			return folder(name), os.MkdirAll(name, 0o700)
+		}
+		return folder(name), nil
+	}
+	name, prefix, _ := strings.Cut(name, "/")
+	client, err := c.to.Container(name)
+	if err == nil && create {
+		_, err = client.Create(ctx, nil)
+		if e := sdkerr.New("create container", err); err != nil && !errors.Is(e, patterns.ErrExists) && e.Code != "ContainerAlreadyExists" {
+			return nil, e
+		}
+		err = nil
+	}
+	return &blobs{client, prefix}, err
+}
+
+type folder string
+
+func (f folder) create(_ context.Context, name string, write func(io.Writer) error) error {
+	name = filepath.Join(string(f), name)
+	out, err := os.OpenFile(name+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	err = write(out)
+	if err = cmp.Or(err, out.Sync()); err == nil {
+		return cmp.Or(out.Close(), os.Rename(name+".tmp", name))
+	}
+	return errors.Join(err, out.Close(), os.Remove(name+".tmp"))
+}
+
+func (f folder) open(_ context.Context, name string) (io.ReadCloser, error) {
+	return os.Open(filepath.Join(string(f), name))
+}
+
+func (f folder) remove(_ context.Context, name string) error {
+	return os.Remove(filepath.Join(string(f), name))
+}
+
+// blobs is a prefix of a container. Its memory is two blocks.
+type blobs struct {
+	client *container.Client
+	prefix string
+}
+
+// blockSize permits blobs of 390 GiB.
+const blockSize = 8 << 20
+
+func (b *blobs) blob(name string) *blockblob.Client {
+	return b.client.NewBlockBlobClient(path.Join(b.prefix, name))
+}
+
+func (b *blobs) create(ctx context.Context, name string, write func(io.Writer) error) error {
+	in, out := io.Pipe()
+	done := make(chan error, 1)
+	go func() { // ends when in is closed
+		err := write(out)
+		out.CloseWithError(err) // nil is io.EOF
+		done <- err
+	}()
+	_, err := b.blob(name).UploadStream(ctx, in, &blockblob.UploadStreamOptions{BlockSize: blockSize})
+	in.CloseWithError(io.ErrClosedPipe)
+	if failed := <-done; failed != nil && !errors.Is(failed, io.ErrClosedPipe) {
+		return failed
+	}
+	return blobError("write blob", err)
+}
+
+func (b *blobs) open(ctx context.Context, name string) (io.ReadCloser, error) {
+	r, err := b.blob(name).DownloadStream(ctx, nil)
+	if err != nil {
+		return nil, blobError("read blob", err)
+	}
+	return r.NewRetryReader(ctx, nil), nil
+}
+
+func (b *blobs) remove(ctx context.Context, name string) error {
+	_, err := b.blob(name).Delete(ctx, nil)
+	return blobError("delete blob", err)
+}
+
+func blobError(op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	e := sdkerr.New(op, err)
+	if e.Status == 404 {
+		return errors.Join(fs.ErrNotExist, e)
+	}
+	return e
+}
