@@ -131,8 +131,8 @@
 //   - operations of one batch on several tables, and a query in a batch (the only read
 //     permitted is a single point read): 400 InvalidInput;
 //   - an insert at People() instead of People, except in a batch: 405 MethodNotAllowed;
-//   - every request to a table that was deleted less than 40 seconds ago, including
-//     another delete: 409 TableBeingDeleted;
+//   - every request to the rows of a table that was deleted less than 40 seconds
+//     ago: 409 TableBeingDeleted;
 //   - the size of an entity is computed by the formula that was published in
 //     2011, without a margin.
 //

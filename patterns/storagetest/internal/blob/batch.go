@@ -73,6 +73,9 @@ func (c *call) parts(body []byte) ([]part, *reply.Error) {
 	if e != nil {
 		return nil, e
 	}
+	if len(raw) == 0 {
+		return nil, reply.InvalidInput("The batch has no operations.")
+	}
 	if len(raw) > maxBatch {
 		return nil, reply.New(http.StatusBadRequest, "ExceedsMaxBatchRequestCount", "The batch operation exceeds maximum number of allowed subrequests.")
 	}

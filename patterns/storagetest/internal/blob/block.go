@@ -195,8 +195,8 @@ func (c *call) blockList(x *xmlservice.XML, kind string) *reply.Error {
 	}
 	if b.committed {
 		c.Stamp(b.etag, b.modified)
+		c.Set("X-Ms-Blob-Content-Length", itoa(b.size()))
 	}
-	c.Set("X-Ms-Blob-Content-Length", itoa(b.size()))
 	item := func(id string, data []byte) {
 		x.Begin("Block")
 		x.Text("Name", id)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -21,7 +22,7 @@ func (c *call) copyBlob() *reply.Error {
 	if e != nil {
 		return e
 	}
-	sync := c.Header("X-Ms-Requires-Sync") == "true"
+	sync := strings.EqualFold(c.Header("X-Ms-Requires-Sync"), "true")
 	from, e := c.readSource(sync)
 	if e != nil {
 		return e
@@ -54,6 +55,9 @@ func (c *call) copyBlob() *reply.Error {
 	}
 	c.Set("X-Ms-Copy-Id", fresh.copied.id)
 	c.Set("X-Ms-Copy-Status", "success")
+	if sync {
+		c.Set("Content-Md5", fresh.head.md5)
+	}
 	return c.Empty(http.StatusAccepted)
 }
 

@@ -61,7 +61,7 @@ func (c *call) describe() *reply.Error {
 		}
 		c.blobHeaders(b)
 		c.Set("Content-Md5", b.head.md5)
-		if b.kind == blockBlob {
+		if b.snapshot == "" || c.Version >= sinceSnapshotTier {
 			c.Set("X-Ms-Access-Tier", b.accessTier())
 			if b.tier == "" {
 				c.Set("X-Ms-Access-Tier-Inferred", "true")
@@ -75,17 +75,12 @@ func (c *call) describe() *reply.Error {
 	})
 }
 
-// readable checks the lease and the conditions of a read. A 304 contains the ETag of the
-// blob.
+// readable checks the lease and the conditions of a read.
 func (c *call) readable(cond conditions, b *blob) *reply.Error {
 	if e := c.holds(b, false); e != nil {
 		return e
 	}
-	e := cond.read(b.etag, b.modified)
-	if e != nil && e.Status == http.StatusNotModified {
-		c.Stamp(b.etag, b.modified)
-	}
-	return e
+	return cond.read(b.etag, b.modified)
 }
 
 // blobHeaders sets the headers that Get Blob and Get Blob Properties have in common, except
@@ -108,7 +103,10 @@ func (c *call) blobHeaders(b *blob) {
 	set("X-Ms-Blob-Type", b.kind)
 	set("X-Ms-Creation-Time", xmlservice.HTTPTime(b.created))
 	set("X-Ms-Server-Encrypted", "true")
-	b.lease.headers(c.Call)
+	if b.snapshot == "" {
+		b.lease.headers(c.Call)
+	}
+	set("X-Ms-Snapshot", b.snapshot)
 	if b.kind == appendBlob {
 		set("X-Ms-Blob-Committed-Block-Count", itoa(int64(len(b.blocks))))
 		if b.sealed {

@@ -35,6 +35,13 @@ func (c *call) listContainers() *reply.Error {
 	})
 }
 
+// element writes an element, if the version of the request has it.
+func (c *call) element(x *xmlservice.XML, name, value string) {
+	if c.Has(name) {
+		x.Text(name, value)
+	}
+}
+
 func (ct *container) xml(x *xmlservice.XML, c *call, meta bool) {
 	x.Begin("Container")
 	x.Text("Name", ct.name)
@@ -43,11 +50,11 @@ func (ct *container) xml(x *xmlservice.XML, c *call, meta bool) {
 	x.Text("Etag", ct.etag)
 	ct.lease.xml(x, c.Now)
 	x.Maybe("PublicAccess", ct.public)
-	x.Text("DefaultEncryptionScope", "$account-encryption-key")
-	x.Text("DenyEncryptionScopeOverride", "false")
+	c.element(x, "DefaultEncryptionScope", "$account-encryption-key")
+	c.element(x, "DenyEncryptionScopeOverride", "false")
 	x.Text("HasImmutabilityPolicy", "false")
 	x.Text("HasLegalHold", "false")
-	x.Text("ImmutableStorageWithVersioningEnabled", "false")
+	c.element(x, "ImmutableStorageWithVersioningEnabled", "false")
 	x.End("Properties")
 	if meta {
 		ct.meta.XML(x)
@@ -165,20 +172,22 @@ func (b *blob) xml(x *xmlservice.XML, c *call, include map[string]bool) {
 	nameXML(x, b.name)
 	x.Maybe("Snapshot", b.snapshot)
 	x.Begin("Properties")
-	x.Text("Creation-Time", xmlservice.HTTPTime(b.created))
 	if b.committed {
+		c.element(x, "Creation-Time", xmlservice.HTTPTime(b.created))
 		x.Text("Last-Modified", xmlservice.HTTPTime(b.modified))
 		x.Text("Etag", strings.Trim(b.etag, `"`))
 	}
 	x.Text("Content-Length", itoa(b.size()))
-	x.Text("Content-Type", b.head.contentType)
-	x.Text("Content-Encoding", b.head.encoding)
-	x.Text("Content-Language", b.head.language)
-	x.Text("Content-MD5", b.head.md5)
-	x.Text("Cache-Control", b.head.cacheControl)
-	x.Text("Content-Disposition", b.head.disposition)
+	if b.committed {
+		x.Text("Content-Type", b.head.contentType)
+		x.Text("Content-Encoding", b.head.encoding)
+		x.Text("Content-Language", b.head.language)
+		x.Text("Content-MD5", b.head.md5)
+		x.Text("Cache-Control", b.head.cacheControl)
+		x.Text("Content-Disposition", b.head.disposition)
+	}
 	x.Text("BlobType", b.kind)
-	if b.kind == blockBlob {
+	if b.kind == blockBlob && (b.snapshot == "" || c.Version >= sinceSnapshotTier) {
 		x.Text("AccessTier", b.accessTier())
 		if b.tier == "" {
 			x.Text("AccessTierInferred", "true")
@@ -186,7 +195,9 @@ func (b *blob) xml(x *xmlservice.XML, c *call, include map[string]bool) {
 			x.Text("AccessTierChangeTime", xmlservice.HTTPTime(b.tiered))
 		}
 	}
-	b.lease.xml(x, c.Now)
+	if b.snapshot == "" {
+		b.lease.xml(x, c.Now)
+	}
 	if c := b.copied; c != nil && include["copy"] {
 		x.Text("CopyId", c.id)
 		x.Text("CopySource", c.source)

@@ -12,6 +12,9 @@ import (
 // A snapshot is a blob without a lease and without uncommitted blocks. Only its tier can be
 // changed.
 
+// sinceSnapshotTier is the first version in which a snapshot has a tier of its own.
+const sinceSnapshotTier = "2019-12-12"
+
 // snapshotOf returns the snapshot with that id, the blob itself if id is "", or nil.
 func (b *blob) snapshotOf(id string) *blob {
 	if b == nil || id == "" {

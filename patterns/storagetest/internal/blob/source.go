@@ -151,5 +151,9 @@ func (c *call) source(s copySource, limit int64) ([]byte, blob, *reply.Error) {
 
 // verifySource checks the content of the source against the checksums of the request.
 func (c *call) verifySource(data []byte) *reply.Error {
-	return c.Verify(data, "X-Ms-Source-Content-Md5", "X-Ms-Source-Content-Crc64")
+	e := c.Verify(data, "X-Ms-Source-Content-Md5", "X-Ms-Source-Content-Crc64")
+	if e != nil && e.Code == "Md5Mismatch" && c.Op == op.BlobAppend {
+		e.Detail = nil // as in recordings of the service
+	}
+	return e
 }

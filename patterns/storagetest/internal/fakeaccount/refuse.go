@@ -16,9 +16,7 @@ func (a *Account) refuse(w http.ResponseWriter, r *request.Request, e *reply.Err
 	id := reply.Head(h, r.Header, "storagetest", now)
 	odata := r.Service == op.Table
 	if odata && len(e.Detail) > 1 {
-		with := *e
-		with.Message += "\nstoragetest: " + e.Detail[1]
-		e = &with
+		e = e.Because(e.Detail[1])
 	}
 	body := e.Refuse(h, odata, r.Query.Has("comp"), id, now)
 	w.WriteHeader(e.Status)

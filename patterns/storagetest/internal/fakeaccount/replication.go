@@ -143,6 +143,9 @@ func (a *Account) stats(w http.ResponseWriter, r *request.Request) {
 	h := w.Header()
 	reply.Head(h, r.Header, "storagetest", r.Time())
 	h.Set("Content-Type", "application/xml")
+	if r.Service == op.Queue {
+		h.Set("Cache-Control", "no-cache")
+	}
 	var x xmlservice.XML
 	x.Begin("StorageServiceStats")
 	x.Begin("GeoReplication")

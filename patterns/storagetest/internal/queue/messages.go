@@ -120,7 +120,6 @@ func (s *Service) read(c *xmlservice.Call, n int64, use func(*message, *xmlservi
 		return e
 	}
 	x.End("QueueMessagesList")
-	c.Set("Cache-Control", "no-cache")
 	return c.XML(http.StatusOK, &x)
 }
 

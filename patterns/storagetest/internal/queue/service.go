@@ -33,6 +33,9 @@ func New() *Service { return &Service{queues: map[string]*queue{}} }
 // Serve carries out one request.
 func (s *Service) Serve(w http.ResponseWriter, r *request.Request) {
 	c, e := xmlservice.Begin(w, r)
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		c.Set("Cache-Control", "no-cache")
+	}
 	if e == nil {
 		e = r.Refusal
 	}

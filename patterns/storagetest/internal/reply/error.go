@@ -15,6 +15,7 @@ type Error struct {
 	Code    string      // the service's error code, which SDKs evaluate
 	Message string      // one English sentence
 	Detail  []string    // further elements of the XML form (QueryParameterName, Reason, …), as name, value pairs
+	Early   bool        // the reply has neither the error code nor the version in a header
 	Header  http.Header // set on the reply in addition to the usual headers, if any
 }
 
@@ -25,6 +26,14 @@ func (e *Error) Error() string {
 // New returns an Error. detail consists of name, value pairs.
 func New(status int, code, message string, detail ...string) *Error {
 	return &Error{Status: status, Code: code, Message: message, Detail: detail}
+}
+
+// Because returns a copy of e whose message has a further line. It contains what the service leaves out: which property, parameter or
+// header broke which rule.
+func (e *Error) Because(why string) *Error {
+	with := *e
+	with.Message += "\nstoragetest: " + why
+	return &with
 }
 
 // TimeFormat is the time in error messages: UTC with 100 ns.

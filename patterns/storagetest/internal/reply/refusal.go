@@ -23,7 +23,7 @@ func InvalidInput(reason string) *Error {
 // InvalidXML returns the reply to a document that is not well-formed or does not match the
 // schema of the service, because an element is missing, unknown, repeated or out of range.
 func InvalidXML(reason string) *Error {
-	return New(http.StatusBadRequest, "InvalidXmlDocument", "XML specified is not syntactically valid.", "Reason", reason)
+	return New(http.StatusBadRequest, "InvalidXmlDocument", "XML specified is not syntactically valid.", "LineNumber", "0", "LinePosition", "0", "Reason", reason)
 }
 
 // InvalidXMLValue returns the reply to an element whose text has not the format of its type.
@@ -47,7 +47,7 @@ func MissingQuery(name string) *Error {
 
 func InvalidQuery(name, value, reason string) *Error {
 	return New(http.StatusBadRequest, "InvalidQueryParameterValue", "Value for one of the query parameters specified in the request URI is invalid.",
-		"QueryParameterName", name, "QueryParameterValue", value, "Reason", reason)
+		"QueryParameterName", name, "QueryParameterValue", value).Because(reason)
 }
 
 func QueryOutOfRange(name, value string, low, high int64) *Error {

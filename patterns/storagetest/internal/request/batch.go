@@ -26,7 +26,7 @@ type Batch struct {
 	Parts []*Request
 	// IDs are their content ids, "" if a part has none.
 	IDs []string
-	// Changes reports that the parts are a change set. Otherwise there is one part, a point
+	// Changes reports that the parts are a change set, which may be empty. Otherwise there is one part, a point
 	// read.
 	Changes bool
 	// Refusal is the reply if the body is malformed, otherwise nil.
@@ -77,7 +77,7 @@ func (b *Batch) parse(whole *Request, body []byte) *reply.Error {
 			}
 		}
 	}
-	if len(b.Parts) == 0 || len(outer) > 1 {
+	if len(b.Parts) == 0 && !b.Changes || len(outer) > 1 {
 		return ErrInvalidInput
 	}
 	return nil
@@ -89,7 +89,7 @@ type Part struct {
 	Body   []byte
 }
 
-// SplitParts splits a multipart body at its boundary.
+// SplitParts splits a multipart body at its boundary. There may be no parts.
 // https://www.rfc-editor.org/rfc/rfc2046#section-5.1
 func SplitParts(contentType string, body []byte) ([]Part, *reply.Error) {
 	kind, params, err := mime.ParseMediaType(contentType)
@@ -100,7 +100,7 @@ func SplitParts(contentType string, body []byte) ([]Part, *reply.Error) {
 	var parts []Part
 	for {
 		p, err := r.NextRawPart()
-		if err == io.EOF && len(parts) > 0 { // which is wrapped if the last boundary is missing
+		if err == io.EOF { // which is wrapped if the last boundary is missing
 			return parts, nil
 		}
 		if err != nil {

@@ -78,7 +78,9 @@ func checkSnapshot(o op.Op, id string) *reply.Error {
 		return reply.InvalidQuery("snapshot", id, "A snapshot cannot be changed.")
 	}
 	if _, err := time.Parse(reply.TimeFormat, id); err != nil {
-		return reply.InvalidQuery("snapshot", id, "Not an id of a snapshot.")
+		e := reply.InvalidQuery("snapshot", id, "Not an id of a snapshot.")
+		e.Early = true
+		return e
 	}
 	return nil
 }

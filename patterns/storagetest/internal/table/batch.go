@@ -21,6 +21,10 @@ func (s *Service) batch(c *call) *reply.Error {
 	if !c.Batch.Changes {
 		return s.batchGet(c, c.Batch.Parts[0])
 	}
+	if len(c.Batch.Parts) == 0 {
+		c.replyChangeSet(func(b []byte, _ string) []byte { return b })
+		return nil
+	}
 	writes, t, done, index, err := s.transact(c)
 	if err != nil {
 		c.Fail(err)
@@ -126,7 +130,7 @@ func (s *Service) batchGet(c *call, part *request.Request) *reply.Error {
 			c.Fail(err)
 			return c.appendFailure(b, err, 0, id)
 		}
-		b = appendStatus(b, http.StatusOK, id)
+		b = appendStatus(b, http.StatusOK, id, "3.0")
 		b = append(b, "ETag: "+found.etag()+"\r\n"...)
 		return appendBody(b, mediaTypes[l][0], c.entity(found, t, l, names))
 	})
@@ -155,7 +159,9 @@ func (c *call) replyBatch(write func(b []byte, open string) []byte) {
 	c.send(http.StatusAccepted, b)
 }
 
-func appendStatus(b []byte, status int, contentID string) []byte {
+// appendStatus begins the reply of an operation. dataVersion is the version of OData that the reply needs: 1.0
+// without a body and an address, otherwise 3.0.
+func appendStatus(b []byte, status int, contentID, dataVersion string) []byte {
 	b = append(b, "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(status), 10)
 	b = append(b, ' ')
@@ -164,7 +170,7 @@ func appendStatus(b []byte, status int, contentID string) []byte {
 	if contentID != "" {
 		b = append(b, "Content-ID: "+contentID+"\r\n"...)
 	}
-	return append(b, "X-Content-Type-Options: nosniff\r\nCache-Control: no-cache\r\nDataServiceVersion: 3.0;\r\n"...)
+	return append(b, "X-Content-Type-Options: nosniff\r\nCache-Control: no-cache\r\nDataServiceVersion: "+dataVersion+";\r\n"...)
 }
 
 func appendBody(b []byte, mediaType string, body []byte) []byte {
@@ -175,7 +181,7 @@ func appendBody(b []byte, mediaType string, body []byte) []byte {
 
 // appendFailure appends the reply of the operation that failed.
 func (c *call) appendFailure(b []byte, e *reply.Error, index int, contentID string) []byte {
-	b = appendStatus(b, e.Status, contentID)
+	b = appendStatus(b, e.Status, contentID, "3.0")
 	message := strconv.Itoa(index) + ":" + e.Message
 	return appendBody(b, errorType[0], reply.ODataError(e.Code, message, c.id, c.Time()))
 }
@@ -185,7 +191,11 @@ func (c *call) appendResult(b []byte, t *table, w *write, done change, contentID
 	if w.op == op.TableInsert && w.echo {
 		status = http.StatusCreated
 	}
-	b = appendStatus(b, status, contentID)
+	dataVersion := "1.0"
+	if w.op == op.TableInsert {
+		dataVersion = "3.0"
+	}
+	b = appendStatus(b, status, contentID, dataVersion)
 	if done.row != nil {
 		b = append(b, "ETag: "...)
 		b = done.row.appendETag(b)

@@ -45,9 +45,10 @@ type call struct {
 func (s *Service) Serve(w http.ResponseWriter, r *request.Request, grant auth.Grant) {
 	h := w.Header()
 	c := &call{r, w, grant, reply.Head(h, r.Header, server, r.Time())}
-	h["Cache-Control"] = noCache
-	h["X-Content-Type-Options"] = noSniff
-	h["Dataserviceversion"] = dataVersion
+	if !r.Query.Has("comp") { // access policies and properties are not OData
+		h["Cache-Control"] = noCache
+		h["X-Content-Type-Options"] = noSniff
+	}
 	err := r.Refusal
 	if err == nil {
 		err = s.carryOut(c)
@@ -60,8 +61,6 @@ func (s *Service) Serve(w http.ResponseWriter, r *request.Request, grant auth.Gr
 var (
 	noCache = []string{"no-cache"}
 	noSniff = []string{"nosniff"}
-
-	dataVersion = []string{"3.0;"}
 )
 
 func (s *Service) carryOut(c *call) *reply.Error {
@@ -153,7 +152,16 @@ func (c *call) refuse(e *reply.Error) {
 	if e.Status == http.StatusMethodNotAllowed {
 		h["Allow"] = []string{"GET, POST, PUT, DELETE, PATCH, MERGE"}
 	}
-	c.send(e.Status, e.Refuse(h, true, c.Query.Has("comp"), c.id, c.Time()))
+	if c.Op == op.TableInsert || c.Op == op.TableCreate {
+		if echo, preferred := prefersEcho(c.Request.Header); preferred {
+			h["Preference-Applied"] = []string{preference(echo)}
+		}
+	}
+	body := e.Refuse(h, true, c.Query.Has("comp"), c.id, c.Time())
+	if l, err := levelOf(formatOf(c.Request)); err == nil && !c.Query.Has("comp") {
+		h["Content-Type"] = mediaTypes[l]
+	}
+	c.send(e.Status, body)
 }
 
 // json replies with an OData body.

@@ -77,12 +77,9 @@ func (s *Service) getTable(c *call, name string) *reply.Error {
 	if err != nil {
 		return err
 	}
-	t, err := s.lookup(name, c.Time())
-	if err == errTableNotFound {
-		err = errResourceNotFound
-	}
-	if err != nil {
-		return err
+	t := s.named(name)
+	if t == nil { // also while its name is still blocked, as in recordings of the service
+		return errResourceNotFound
 	}
 	c.json(http.StatusOK, l, c.tableElement(t.name, l))
 	return nil

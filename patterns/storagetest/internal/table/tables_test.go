@@ -99,7 +99,8 @@ func TestTheNameOfADeletedTableIsBlockedFor40Seconds(t *testing.T) {
 		a.want(409, "TableBeingDeleted", a.do("GET", "/T12"+address2("p", "r"), ""))
 		a.want(409, "TableBeingDeleted", a.do("GET", "/T12()", ""))
 		a.want(409, "TableBeingDeleted", a.do("POST", "/T12", `{"PartitionKey":"p","RowKey":"r"}`))
-		a.want(409, "TableBeingDeleted", a.do("DELETE", "/Tables('T12')", ""))
+		a.want(404, "ResourceNotFound", a.do("DELETE", "/Tables('T12')", ""))
+		a.want(404, "ResourceNotFound", a.do("GET", "/Tables('T12')", ""))
 		if p := a.do("GET", "/Tables", ""); strings.Contains(p.body, "T12") {
 			t.Errorf("still listed: %s", p.body)
 		}

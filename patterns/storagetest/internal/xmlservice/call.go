@@ -52,10 +52,14 @@ func (c *Call) Refuse(e *reply.Error) {
 	h := c.W.Header()
 	h.Del("Content-Md5") // the operation may have set this header before it failed
 	h.Del("X-Ms-Content-Crc64")
+	h.Del("Cache-Control")
 	for name, values := range e.Header {
 		h[name] = values
 	}
-	h.Set("X-Ms-Error-Code", e.Code)
+	if h.Set("X-Ms-Error-Code", e.Code); e.Early {
+		h.Del("X-Ms-Error-Code")
+		h.Del("X-Ms-Version")
+	}
 	if c.Method == http.MethodHead || e.Status == http.StatusNotModified {
 		c.W.WriteHeader(e.Status)
 		return
@@ -102,9 +106,10 @@ func (c *Call) Count(returned, written int) { c.Request.Count(returned, returned
 // Header returns the value of a request header.
 func (c *Call) Header(name string) string { return c.Request.Header.Get(name) }
 
-// Set sets a header of the reply; an empty value sets nothing.
+// Set sets a header of the reply; an empty value sets nothing, and neither does a header that the version of the
+// request does not have.
 func (c *Call) Set(name, value string) {
-	if value != "" {
+	if value != "" && c.Has(name) {
 		c.W.Header().Set(name, value)
 	}
 }

@@ -43,7 +43,7 @@ func MD5(parts ...[]byte) string {
 }
 
 // Verify checks body against the MD5 and the CRC-64 in the named request headers, if they
-// are set. It sets the checksum in the reply: the MD5 if one was sent, otherwise the CRC-64.
+// are set. It sets the checksum in the reply: the MD5 if one was sent or the version has no other, otherwise the CRC-64.
 func (c *Call) Verify(body []byte, md5Header, crcHeader string) *reply.Error {
 	sentMD5, sentCRC := c.Header(md5Header), c.Header(crcHeader)
 	if sentMD5 != "" && sentCRC != "" {
@@ -54,6 +54,10 @@ func (c *Call) Verify(body []byte, md5Header, crcHeader string) *reply.Error {
 			return e
 		}
 		c.Set("Content-Md5", sentMD5)
+		return nil
+	}
+	if c.Version < sinceCRC64 {
+		c.Set("Content-Md5", MD5(body))
 		return nil
 	}
 	crc := CRC64(body)

@@ -113,8 +113,8 @@ func (p Page) Next(name string) string {
 
 // Echo writes the head of a list, which repeats the request.
 func (p Page) Echo(x *XML) {
-	x.Text("Prefix", p.Prefix)
-	x.Text("Marker", p.Marker)
+	x.Maybe("Prefix", p.Prefix)
+	x.Maybe("Marker", p.Marker)
 	if p.asked > 0 {
 		x.Text("MaxResults", strconv.Itoa(p.asked))
 	}

@@ -111,15 +111,17 @@ func PoliciesXML(policies []Policy) *XML {
 	for _, p := range policies {
 		x.Begin("SignedIdentifier")
 		x.Text("Id", p.ID)
-		x.Begin("AccessPolicy")
-		if !p.Start.IsZero() {
-			x.Text("Start", ISOTime(p.Start))
+		if !p.Start.IsZero() || !p.Expiry.IsZero() || p.Permission != "" {
+			x.Begin("AccessPolicy")
+			if !p.Start.IsZero() {
+				x.Text("Start", ISOTime(p.Start))
+			}
+			if !p.Expiry.IsZero() {
+				x.Text("Expiry", ISOTime(p.Expiry))
+			}
+			x.Maybe("Permission", p.Permission)
+			x.End("AccessPolicy")
 		}
-		if !p.Expiry.IsZero() {
-			x.Text("Expiry", ISOTime(p.Expiry))
-		}
-		x.Maybe("Permission", p.Permission)
-		x.End("AccessPolicy")
 		x.End("SignedIdentifier")
 	}
 	x.End("SignedIdentifiers")

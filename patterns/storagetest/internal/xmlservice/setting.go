@@ -87,7 +87,7 @@ func (c *Call) Settings(s *Settings, blob bool) *reply.Error {
 			return e
 		}
 		s.Merge(p)
-		c.Empty(http.StatusAccepted)
+		return c.Empty(http.StatusAccepted)
 	}
 	return reply.UnsupportedVerb()
 }
@@ -145,7 +145,7 @@ func checkSetting(n *Node, bools ...string) *reply.Error {
 	if e := checkBools(n, bools...); e != nil {
 		return e
 	}
-	if n.Value("Enabled") == "true" && n.Child("IncludeAPIs") == nil {
+	if n.enabled() && n.Child("IncludeAPIs") == nil {
 		return reply.MissingXML("IncludeAPIs")
 	}
 	retention := n.Child("RetentionPolicy")
@@ -155,9 +155,11 @@ func checkSetting(n *Node, bools ...string) *reply.Error {
 	return checkRetention(retention)
 }
 
+func (n *Node) enabled() bool { return strings.EqualFold(n.Value("Enabled"), "true") }
+
 func checkBools(n *Node, names ...string) *reply.Error {
 	for _, name := range names {
-		switch v := n.Value(name); v {
+		switch v := n.Value(name); strings.ToLower(v) { // the service also accepts True
 		case "true", "false":
 		case "":
 			return reply.MissingXML(name)
@@ -169,7 +171,7 @@ func checkBools(n *Node, names ...string) *reply.Error {
 }
 
 func checkRetention(n *Node) *reply.Error {
-	if e := checkBools(n, "Enabled"); e != nil || n.Value("Enabled") == "false" {
+	if e := checkBools(n, "Enabled"); e != nil || !n.enabled() {
 		return e
 	}
 	text := n.Value("Days")
