@@ -1,5 +1,5 @@
 // Package conformance tests implementations of the Table, Queue and Blob services against their documentation. The test
-// cases can be read as a specification. There are two kinds: conversations in raw HTTP, with the headers that the SDKs of
+// cases can be read as a specification. There are two kinds of them: conversations in raw HTTP, with the headers that the SDKs of
 // other languages send, and programs that use the Go SDKs.
 //
 // The conversations are in the folder testdata, a file for each service; load describes the format.
@@ -7,6 +7,8 @@
 // The tests run on storagetest, which must pass all of them, and on Azurite. For each case in which Azurite differs, the
 // conversation, or the list of differences of the programs, has Azurite's reply, a quotation of the documentation and a
 // link. A difference that is not listed fails the test, and so does an entry that no longer differs.
+//
+// The folder testdata/recorded contains facts from recordings of the live service, see TestRecordings. README.md has the figures.
 //
 // The folder js contains a program that uses the official JavaScript packages and runs against an account on loopback.
 package conformance
