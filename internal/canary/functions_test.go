@@ -55,6 +55,7 @@ var functions = []function{
 	{"eventual.Move", eventual.Move},
 	{"eventual.MoveToBlob", eventual.MoveToBlob},
 	{"eventual.NewClaims", eventual.NewClaims},
+	{"eventual.NewLease", eventual.NewLease},
 	{"eventual.NewOutbox", eventual.NewOutbox},
 	{"eventual.NewPoisonQueue", eventual.NewPoisonQueue},
 	{"eventual.NewWorker", eventual.NewWorker},

@@ -219,6 +219,10 @@ func claimsOf(e *env) *eventual.Claims {
 	return assert.Must(eventual.NewClaims(e.bin, nil))(e.t)
 }
 
+func leaseOf(e *env) *eventual.Lease {
+	return assert.Must(eventual.NewLease(e.people.Client(), keys.Key{Partition: bird, Row: "lease"}, nil))(e.t)
+}
+
 // quotingKey is a wrapping key whose errors quote the key.
 type quotingKey struct{}
 
@@ -297,7 +301,7 @@ func receivers(e *env) []any {
 		e.stamped.Batch().Insert(good(bird)).Insert(good("y")), patterns.AddTo(e.people.Batch(), e.keyed, patterns.InsertOp(good(bird))),
 		e.store.Batch().Insert(good("batch")).Insert(good("duplicate")), e.store.Batch().Insert(good("a")).Insert(good("b")),
 		families(e), seriesOf(e), entities(e), periods(e), logOf(e), wide(e), documents(e), documentsWith(e, quotingQueue{e.outbox}), otherOutbox(e), new(eventual.Outbox),
-		poisonQueue(e), claimsOf(e), envelopeOf(e), new(eventual.Worker), birdSnapshot(e), inTwoRegions(e, false), inTwoRegions(e, true),
+		poisonQueue(e), claimsOf(e), leaseOf(e), envelopeOf(e), new(eventual.Worker), birdSnapshot(e), inTwoRegions(e, false), inTwoRegions(e, true),
 		e.store.Views()[0],
 	}
 	for _, s := range []*patterns.Store[person]{e.store, broken, quoted} {

@@ -171,6 +171,7 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 	add(all, &eventual.EnqueueOptions{Container: e.bin}, nil, &eventual.EnqueueOptions{ID: bird + "\xff"})
 	add(all, nil, &eventual.Options{Poison: e.main}, &eventual.Options{Poison: e.poison})
 	add(all, nil, &eventual.ClaimsOptions{})
+	add(all, nil, &eventual.LeaseOptions{Duration: -1})
 	add(all, moves...)
 
 	refused := func(int, time.Time) (keys.Key, error) { return badKey, badKey.Validate() }

@@ -82,7 +82,7 @@ func (d *delivery) run(unreadable error) {
 	defer cancel(nil)
 	lost := func() bool { return false }
 	if !d.m.hosted {
-		l := &lease{queue: w.queue, visibility: w.opts.Visibility, log: w.opts.Logger, cancel: cancel, ctx: d.scope.last, timers: d.scope.timers, m: d.m}
+		l := &messageLease{queue: w.queue, visibility: w.opts.Visibility, log: w.opts.Logger, cancel: cancel, ctx: d.scope.last, timers: d.scope.timers, m: d.m}
 		l.start()
 		lost = l.stop
 	}

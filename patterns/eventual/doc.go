@@ -47,6 +47,11 @@
 // There is no isolation: between the steps, other processes see that some are done and
 // others are not.
 //
+// # One at a time
+//
+// Messages spread work over all workers. For work that one process at a time must do there is [Lease]: a leader, or the owner of
+// each partition of the work.
+//
 // # Messages
 //
 // A message is base64 of JSON, because the service transports it in XML:

@@ -19,6 +19,8 @@ var (
 	// the cause of the end of a handler's context (see [context.Cause]) if the worker
 	// could not renew the lease; the handler should return. It is also the error of
 	// [PoisonQueue.Replay] and [PoisonQueue.Discard] in that case.
+	//
+	// For a [Lease] it means that another process holds the lease, or may hold it at any time.
 	ErrLeaseLost = azerr.ErrMessageLost
 
 	// ErrStopped is the cause of the end of a handler's context if the worker stops
