@@ -345,6 +345,7 @@ var edges = map[string][]string{
 		"patterns/storagetest/internal/op",
 		"patterns/storagetest/internal/reply",
 		"patterns/storagetest/internal/request",
+		"patterns/storagetest/internal/xmlservice",
 	},
 	"patterns/storagetest/internal/table": {
 		"keys",

@@ -42,6 +42,10 @@ type Options struct {
 	// Zero means a random seed, see [Account.Seed].
 	Seed uint64
 
+	// Strict refuses what the service may refuse, although no recording, documentation or source is known that it does.
+	// Otherwise the account accepts it, and adds a warning to the entry of the log; see [Request].
+	Strict bool
+
 	// ClockSkew is how far the clock of the account is ahead of this process; it may be
 	// negative. The header Date, Timestamp, Last-Modified, ETags, and the times of queues and
 	// leases are by the clock of the account. Credentials are not: the service would refuse
@@ -68,7 +72,7 @@ type Account struct {
 }
 
 // New returns a new, empty account for a test. It needs no cleanup. At the end of the test
-// it logs the rules that matched no request and, if the test failed, the seed of the random
+// it logs the warnings, the rules that matched no request and, if the test failed, the seed of the random
 // faults, if any.
 func New(t testing.TB) *Account {
 	t.Helper()
@@ -79,6 +83,9 @@ func New(t testing.TB) *Account {
 		}
 		if t.Failed() && a.script().Random() {
 			t.Logf("storagetest: random faults were decided by seed %d", a.Seed())
+		}
+		for _, w := range a.script().Warnings() {
+			t.Logf("storagetest: the service may refuse this: %s", w)
 		}
 		for _, r := range a.script().Idle() {
 			t.Logf("storagetest: no request matched %v", r)
@@ -102,6 +109,7 @@ func (a *Account) open(opts *Options) {
 	}
 	key, _ := base64.StdEncoding.DecodeString(AccountKey) // a constant
 	a.core = fakeaccount.New(AccountName, key, request.Page{Rows: o.PageRows, Scan: o.PageScan, Boundary: o.PageBoundary}, o.ClockSkew)
+	a.core.Strict = o.Strict
 	a.skew = o.ClockSkew
 	a.faults = wrap(a.core, transportOptions{account: AccountName, seed: o.Seed, logLimit: o.LogLimit, clockSkew: a.skew})
 }

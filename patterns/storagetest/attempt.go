@@ -88,7 +88,7 @@ func (a *attempt) send(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	res.Request = req
-	a.t.note(func() { a.q.record(a.r.Result, res) })
+	a.t.note(func() { a.q.record(a.r.Result, res); a.t.warn(a.q) })
 	if a.effect.redeliver && a.r.Op == op.QueueGet && res.StatusCode == http.StatusOK {
 		if err := a.keepReply(res); err != nil {
 			return nil, err

@@ -39,6 +39,9 @@ type Request struct {
 	Scanned  int // examined to find them
 	Written  int // inserted, changed or deleted
 
+	// Warnings are what the service may refuse. Each one has the table, the keys, the property or parameter, and the rule.
+	Warnings []string
+
 	Fault string // the effects of rules, "" for none
 	Err   error  // the error that the sender received instead of a reply
 	Sent  bool   // it reached the service, unlike a lost or refused request
@@ -49,7 +52,7 @@ func (q *Request) record(result *request.Result, res *http.Response) {
 	q.Status = res.StatusCode
 	q.ReplyBytes = max(res.ContentLength, 0)
 	q.Returned, q.Scanned, q.Written = result.Returned, result.Scanned, result.Written
-	q.Code = result.Code
+	q.Code, q.Warnings = result.Code, result.Warnings
 	if q.Code == "" {
 		q.Code = res.Header.Get("X-Ms-Error-Code")
 	}
@@ -94,6 +97,9 @@ func (q Request) String() string {
 		fmt.Fprintf(&b, " %s", q.Code)
 	}
 	fmt.Fprintf(&b, " [returned %d scanned %d written %d, %d B up %d B down]", q.Returned, q.Scanned, q.Written, q.RequestBytes, q.ReplyBytes)
+	for _, w := range q.Warnings {
+		fmt.Fprintf(&b, " warning %s", w)
+	}
 	if q.Fault != "" {
 		fmt.Fprintf(&b, " fault %s", q.Fault)
 	}

@@ -16,7 +16,8 @@ import (
 // Handler returns a handler that serves the account, for the caller's own server. The host
 // of a request selects the service: AccountName.table.…, AccountName.queue.…,
 // AccountName.blob.…. The rules of the account apply to these requests, and its log contains
-// them. A lost request or reply breaks the connection.
+// them. A lost request or reply breaks the connection. Package net/http changes the case of the names of metadata
+// before the handler receives them; those that a [Server] receives keep it.
 func (a *Account) Handler() http.Handler { return a.handler("") }
 
 // maxUnread is the size of the largest body, in bytes, that is read although the service
@@ -36,7 +37,7 @@ const (
 // handler serves one service or, if s is "", the one that the host selects.
 func (a *Account) handler(s op.Service) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := r.Context()
+		ctx := request.Served(r.Context())
 		if s != "" {
 			ctx = request.WithService(ctx, s)
 		}
@@ -45,6 +46,7 @@ func (a *Account) handler(s op.Service) http.Handler {
 		if r.Body != http.NoBody {
 			out.Body = io.NopCloser(r.Body) // the rest is read below
 		}
+		out.Header = asSent(ctx, r.Header)
 		out.URL = new(url.URL)
 		*out.URL = *r.URL
 		out.URL.Scheme, out.URL.Host = "http", r.Host
@@ -100,9 +102,9 @@ func (a *Account) Serve() (*Server, error) {
 			return nil, errors.Join(err, s.Close())
 		}
 		*address = "http://" + l.Addr().String() + "/" + AccountName
-		server := &http.Server{Handler: a.handler(service), ReadHeaderTimeout: maxHeader, IdleTimeout: maxIdle}
+		server := &http.Server{Handler: a.handler(service), ReadHeaderTimeout: maxHeader, IdleTimeout: maxIdle, ConnContext: withNames}
 		s.servers = append(s.servers, server)
-		s.done.Go(func() { _ = server.Serve(l) }) // it ends with ErrServerClosed
+		s.done.Go(func() { _ = server.Serve(namingListener{l}) }) // it ends with ErrServerClosed
 	}
 	a.mu.Lock()
 	a.servers = append(a.servers, s)

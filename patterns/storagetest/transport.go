@@ -50,6 +50,27 @@ type transport struct {
 	log     []*Request
 	repeats map[string]*http.Response // by queue: the reply to the next Get
 	killing *killing
+
+	warnings []string // the first ones, each once
+}
+
+// maxWarnings limits the warnings that are printed at the end of a test.
+const maxWarnings = 20
+
+// Warnings returns the warnings of the requests so far, each once, and at most maxWarnings.
+func (t *transport) Warnings() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.warnings)
+}
+
+// warn keeps the warnings of a request.
+func (t *transport) warn(q *Request) {
+	for _, w := range q.Warnings {
+		if len(t.warnings) < maxWarnings && !slices.Contains(t.warnings, w) {
+			t.warnings = append(t.warnings, w)
+		}
+	}
 }
 
 var _ policy.Transporter = (*transport)(nil)

@@ -23,6 +23,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/xmlservice"
 )
 
 // ErrDown is the error of a request to a region that is down.
@@ -33,6 +34,10 @@ var ErrDown = errors.New("the region is down")
 // testing/synctest controls the time of clients and services. Create it with [New]. It is
 // safe for concurrent use.
 type Account struct {
+	// Strict refuses what the service may accept although no source is known that it does. Otherwise it is accepted with
+	// a warning. It must not change after the first request.
+	Strict bool
+
 	name        string
 	skew        time.Duration
 	primary     *region
@@ -69,6 +74,7 @@ func (a *Account) Do(req *http.Request) (*http.Response, error) {
 		r, req = parser.Parse(req)
 	}
 	r.ClockSkew = a.skew
+	r.Result.Strict = a.Strict
 	calls.TraceRequest(req)
 	at := a.primary
 	if r.Secondary {
@@ -83,7 +89,11 @@ func (a *Account) Do(req *http.Request) (*http.Response, error) {
 	var w reply.Recorder
 	a.serve(&w, r, at)
 	calls.TraceReply(req)
-	return w.Result(req), nil
+	res := w.Result(req)
+	if r.Service != op.Table && !request.IsServed(req.Context()) {
+		xmlservice.CanonicalNames(res.Header)
+	}
+	return res, nil
 }
 
 // serve verifies the credential of a request, and passes the request to its service in the

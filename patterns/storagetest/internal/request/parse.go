@@ -83,6 +83,17 @@ func WithService(ctx context.Context, s op.Service) context.Context {
 	return context.WithValue(ctx, serviceKey{}, s)
 }
 
+type servedKey struct{}
+
+// Served returns a context for requests that arrived at a server. Headers of their replies are written with the names
+// in the case in which they are stored.
+func Served(ctx context.Context) context.Context {
+	return context.WithValue(ctx, servedKey{}, true)
+}
+
+// IsServed reports whether ctx was made by Served.
+func IsServed(ctx context.Context) bool { return ctx.Value(servedKey{}) != nil }
+
 // service returns the service that a request is for, according to its context, its host, or
 // the SDK package that sends it.
 func (p *Parser) service(req *http.Request) op.Service {

@@ -5,6 +5,7 @@ package request
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -90,6 +91,27 @@ type Result struct {
 	// code of the operation that failed; the status of the reply itself is a success.
 	Status int
 	Code   string
+
+	// Strict refuses requests that would have a warning.
+	Strict bool
+
+	// Warnings are what the service may refuse, although no source is known that it does. Each one names the resource, the
+	// key, the property or parameter, and the rule.
+	Warnings []string
+}
+
+// Undecided is called for what nothing decides: what is a property or a parameter, and rule is what the service may require. If
+// the account is strict it returns refusal with the rule, otherwise it adds a warning.
+func (r *Request) Undecided(what, rule string, refusal *reply.Error) *reply.Error {
+	if r.Result.Strict {
+		return refusal.Because(what + ": " + rule)
+	}
+	at := r.Resource
+	if len(r.Rows) > 0 {
+		at += fmt.Sprintf(" (%q, %q)", r.Rows[0].Partition, r.Rows[0].Row)
+	}
+	r.Result.Warnings = append(r.Result.Warnings, at+" "+what+": "+rule)
+	return nil
 }
 
 // Page shortens pages of results, as the service may do. The zero value changes nothing.

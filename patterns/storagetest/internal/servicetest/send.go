@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/xmlservice"
 )
 
 // Reply is what a handler sent, with the error code apart.
@@ -56,6 +58,7 @@ func Do(t testing.TB, h http.Handler, r *http.Request) Reply {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	a := Reply{Status: w.Code, Code: w.Header().Get("X-Ms-Error-Code"), Header: w.Header(), Body: w.Body.String()}
+	xmlservice.CanonicalNames(a.Header)
 	if a.Status >= 500 && a.Status != http.StatusNotImplemented || a.Status < 200 {
 		t.Errorf("%s %s: status %d", r.Method, r.URL, a.Status)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/xmlservice"
 )
 
 // Handler returns a handler that parses requests to the service s, unless they are
@@ -29,5 +30,6 @@ type Transport struct{ Handler http.Handler }
 func (t *Transport) Do(req *http.Request) (*http.Response, error) {
 	var w reply.Recorder
 	t.Handler.ServeHTTP(&w, req)
+	xmlservice.CanonicalNames(w.Header())
 	return w.Result(req), nil
 }

@@ -2,8 +2,10 @@ package table
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/filter"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 )
@@ -29,7 +31,7 @@ func parseEntity(r *request.Request) (entity, *reply.Error) {
 	}
 	e.props = make([]property, 0, len(members))
 	for _, m := range members {
-		if err := e.add(m, members); err != nil {
+		if err := e.add(r, m, members); err != nil {
 			return e, err
 		}
 	}
@@ -39,7 +41,7 @@ func parseEntity(r *request.Request) (entity, *reply.Error) {
 	return e, nil
 }
 
-func (e *entity) add(m request.Member, all []request.Member) *reply.Error {
+func (e *entity) add(r *request.Request, m request.Member, all []request.Member) *reply.Error {
 	switch m.Name {
 	case "PartitionKey", "RowKey":
 		return e.addKey(m)
@@ -58,6 +60,13 @@ func (e *entity) add(m request.Member, all []request.Member) *reply.Error {
 	note, err := annotation(m.Name, all)
 	if err != nil {
 		return err
+	}
+	if note == "" && beyondInt32(m) {
+		// The reader of OData tries Int32 and then a floating type.
+		if err := r.Undecided(m.Name, "a whole number beyond Int32 without a type is stored as a Double, which may lose digits", errInvalidInput); err != nil {
+			return err
+		}
+		note = filter.Double.String()
 	}
 	value, err := valueOf(m, note)
 	if err != nil {
@@ -84,6 +93,15 @@ func (e *entity) addKey(m request.Member) *reply.Error {
 		e.row, e.hasRow = m.Text, true
 	}
 	return nil
+}
+
+// beyondInt32 reports whether m is a whole number that is no Int32.
+func beyondInt32(m request.Member) bool {
+	if m.Kind != request.NumberValue || strings.ContainsAny(m.Text, ".eE") {
+		return false
+	}
+	_, err := strconv.ParseInt(m.Text, 10, 32)
+	return err != nil
 }
 
 const noteSuffix = "@odata.type"

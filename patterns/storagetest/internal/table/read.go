@@ -12,6 +12,9 @@ import (
 
 // get replies to a point read.
 func (s *Service) get(c *call) *reply.Error {
+	if err := c.checkFormat(); err != nil {
+		return err
+	}
 	l, err := levelOf(formatOf(c.Request))
 	if err != nil {
 		return err
@@ -69,6 +72,14 @@ func (c *call) entity(r *row, t *table, l level, names []string) []byte {
 	return b[:len(b)-1]
 }
 
+// checkFormat decides about the short form of a media type.
+func (c *call) checkFormat() *reply.Error {
+	if c.Query.Get("$format") != shortJSON {
+		return nil
+	}
+	return c.Undecided("$format", "json is not among the documented media types", errFormat)
+}
+
 // page is the result of one query request.
 type page struct {
 	rows    []*row
@@ -79,6 +90,9 @@ type page struct {
 
 // query replies with one page of a query.
 func (s *Service) query(c *call) *reply.Error {
+	if err := c.checkFormat(); err != nil {
+		return err
+	}
 	l, err := levelOf(formatOf(c.Request))
 	if err != nil {
 		return err

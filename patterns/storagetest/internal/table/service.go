@@ -136,10 +136,13 @@ func preference(echo bool) string {
 	return "return-no-content"
 }
 
+// shortJSON is the short form of a media type in $format. OData permits it; that the service does is not documented.
+const shortJSON = "json"
+
 // formatOf returns the media type that the client requested. The query parameter overrides
-// the header.
+// the header, unless it is shortJSON.
 func formatOf(r *request.Request) string {
-	if f := r.Query.Get("$format"); f != "" {
+	if f := r.Query.Get("$format"); f != "" && f != shortJSON {
 		return f
 	}
 	return r.Header.Get("Accept")

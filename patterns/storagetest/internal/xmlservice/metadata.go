@@ -93,11 +93,21 @@ func (m Metadata) folded() map[string]string {
 	return f
 }
 
-// Headers sets the metadata in the headers of a reply, under canonical names, because the Go
-// SDKs read them with http.Header.Get.
+// Headers sets the metadata in the headers of a reply, in the case in which the names are stored; see
+// [CanonicalNames].
 func (m Metadata) Headers(h http.Header) {
 	for k, v := range m {
-		h.Set(metaPrefix+k, v)
+		h[metaPrefix+k] = []string{v}
+	}
+}
+
+// CanonicalNames changes the names of metadata in the headers of a reply to what the HTTP client of Go reads.
+func CanonicalNames(h http.Header) {
+	for name, values := range h {
+		if strings.HasPrefix(name, metaPrefix) {
+			delete(h, name)
+			h[http.CanonicalHeaderKey(name)] = values
+		}
 	}
 }
 
