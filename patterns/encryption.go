@@ -1,11 +1,6 @@
 package patterns
 
-import (
-	"fmt"
-
-	"github.com/azpatterns/azpatterns/internal/sealed"
-	"github.com/azpatterns/azpatterns/patterns/types"
-)
+import "github.com/azpatterns/azpatterns/patterns/types"
 
 // EncryptionKeys are the keys of encrypted properties. They are safe for concurrent use.
 type EncryptionKeys = types.EncryptionKeys
@@ -37,26 +32,9 @@ type EncryptionKeys = types.EncryptionKeys
 // row encrypts the properties that it writes with the new key; [Table.Merge] of an item that was read writes them all. [Table.Reencrypt]
 // and [Store.Reencrypt] bring the other rows to the new key, and show when an old one is no longer needed.
 //
-// Types with encrypted fields are refused by everything that is not a Table with Encryption, a Store on it, or its
-// readers: wide and large entities, [Decode], [EncodeJSON] and [DecodeJSON] among others. Programs that do not know the keys read
+// Wide and large entities take the keys in the options of their packages: a value of a wide entity is bound to the entity, whichever of its
+// rows has it, and the content of blobs is not encrypted. All else refuses a type with encrypted fields with an error
+// that matches [ErrNoKey]: package entitytype, [Decode], [EncodeJSON] and [DecodeJSON] among others. Programs that do not know the keys read
 // and write the rows as a Table of another type with a field for other properties, or as [Row]; the
 // encrypted properties are kept byte for byte.
-type Encryption struct {
-	// Keys are the keys.
-	Keys EncryptionKeys
-
-	// Table is the logical name of the table, to which values are bound. Usually it is the name of the table. A
-	// table that was restored under another name opens with the name that it had.
-	Table string
-}
-
-// box returns the internal form of e, nil for nil.
-func (e *Encryption) box() (*sealed.Box, error) {
-	if e == nil {
-		return nil, nil
-	}
-	if e.Keys == nil || e.Table == "" {
-		return nil, fmt.Errorf("%w: Encryption without Keys or Table", ErrBadOption)
-	}
-	return sealed.New(e.Keys, e.Table), nil
-}
+type Encryption = types.Encryption

@@ -11,9 +11,12 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/encryption"
+	"github.com/azpatterns/azpatterns/patterns/entitytype"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
+	"github.com/azpatterns/azpatterns/patterns/wideentity"
 	"github.com/azpatterns/azpatterns/query"
 )
 
@@ -46,11 +49,43 @@ func patients(t testing.TB, client *aztables.Client, ids ...string) *patterns.Ta
 func TestATypeWithEncryptedFieldsNeedsKeysAndATable(t *testing.T) {
 	client := assert.Must(aztables.NewServiceClientWithNoCredential("https://account.example", nil))(t).NewClient("patients")
 	_, err := patterns.NewTable[patient](client, nil)
-	assert.Failed(t, err)
+	_, decoded := patterns.DecodeJSON[patient](nil)
+	_, encoded := patterns.EncodeJSON(patterns.Item[patient]{})
+	_, asPatient := patterns.Decode[patient](patterns.Item[patterns.Row]{})
+	_, wide := wideentity.New[patient](client, nil)
+	registered := entitytype.Register(assert.Must(entitytype.NewRegistry(nil))(t), "Patient", 1, func(p patient) (any, error) { return p, nil })
+	for _, err := range []error{err, decoded, encoded, asPatient, wide, registered} {
+		assert.WantError(t, err, patterns.ErrNoKey)
+	}
 	for _, e := range []*patterns.Encryption{{}, {Keys: ringOf(t, "k")}, {Table: "patients"}} {
 		_, err := patterns.NewTable(client, &patterns.TableOptions[patient]{Encryption: e})
 		assert.WantError(t, err, patterns.ErrBadOption)
 	}
+}
+
+// Without a name the table has its own one, in lower case, which an accelerated client knows before its first request.
+func TestTheLogicalNameIsByDefaultThatOfTheTable(t *testing.T) {
+	account := storagetest.Start(nil)
+	accelerated := account.TablesWith(harness.Accelerated()).NewClient("Patients")
+	unnamed := func(client *aztables.Client) (*patterns.Table[patient], error) {
+		return patterns.NewTable(client, &patterns.TableOptions[patient]{Encryption: &patterns.Encryption{Keys: ringOf(t, "k1")}})
+	}
+	table := assert.Must(unnamed(accelerated))(t)
+	_, err := unnamed(account.Tables().NewClient("Patients"))
+	assert.WantError(t, err, patterns.ErrBadOption)
+	assert.Equal(t, len(account.Log()), 0, "requests")
+	assert.NoError(t, table.Create(t.Context()))
+	assert.Must(table.Insert(t.Context(), &patient{PartitionKey: "p", RowKey: "r", Email: aPatient}))(t)
+	named := patients(t, account.Tables().NewClient("pATIENTS"), "k1")
+	assert.Equal(t, assert.Must(named.Get(t.Context(), rowKey1))(t).Value.Email, aPatient)
+	again := assert.Must(unnamed(account.TablesWith(harness.Accelerated()).NewClient("PATIENTS")))(t)
+	assert.Equal(t, assert.Must(again.Get(t.Context(), rowKey1))(t).Value.Email, aPatient)
+	other := account.TablesWith(harness.Accelerated()).NewClient("others")
+	_, err = other.CreateTable(t.Context(), nil)
+	assert.NoError(t, err)
+	assert.NoError(t, eventual.Move(t.Context(), accelerated, other, eventual.Row{PartitionKey: "p", RowKey: "r"}))
+	_, err = assert.Must(unnamed(other))(t).Get(t.Context(), rowKey1)
+	assert.WantError(t, err, patterns.ErrSealed)
 }
 
 // The stored row shows nothing of the value; other programs keep it; a new key takes over with the writes.

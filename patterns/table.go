@@ -135,7 +135,8 @@ func newTable(client *aztables.Client, t reflect.Type, o TableOptions[any], key 
 	if client == nil {
 		return nil, fmt.Errorf("client: %w", ErrNil)
 	}
-	box, err := o.Encryption.box()
+	c := wire.NewClient(client)
+	box, err := txn.Box(c, o.Encryption)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +147,6 @@ func newTable(client *aztables.Client, t reflect.Type, o TableOptions[any], key 
 	if err := azerr.Default(&o.Tries, defaultTries, "Tries"); err != nil {
 		return nil, err
 	}
-	c := wire.NewClient(client)
 	c.Tracer = o.Tracing.NewTracer("azpatterns/patterns", "")
 	table := &Table[any]{
 		rows:    records.New(fetch.NewSource(c, codec), codec, t),

@@ -106,14 +106,15 @@ func (d *decoder) exact(t *token) bool {
 type decoder struct {
 	scanner
 	plan          *plan
-	box           *sealed.Box // of encrypted fields, nil for none
-	opened        []opened    // of the current row
-	toks          []token     // by slot: those of the plan, then those of names
-	members       []member    // those of the plan, then those of other names
-	order         []int32     // members in the order in which they were seen
-	position      []int32     // of a member in order, -1 if it was never seen
-	dynamicFields             // members that the plan does not have
-	textBytes     int         // bytes that the buffer needs
+	box           *sealed.Box  // of encrypted fields, nil for none
+	place         sealed.Place // for which their values were encrypted, zero for that of the row
+	opened        []opened     // of the current row
+	toks          []token      // by slot: those of the plan, then those of names
+	members       []member     // those of the plan, then those of other names
+	order         []int32      // members in the order in which they were seen
+	position      []int32      // of a member in order, -1 if it was never seen
+	dynamicFields              // members that the plan does not have
+	textBytes     int          // bytes that the buffer needs
 	buffer        strings.Builder
 	scratch       []byte
 	chunk         []byte  // what is left of the memory for unknown properties
@@ -156,7 +157,7 @@ func (c *Codec) release(d *decoder) {
 	d.scanner = scanner{}
 	d.buffer.Reset()
 	d.meta = Meta{}
-	d.partition = nil
+	d.partition, d.place = nil, sealed.Place{}
 	d.chunk, d.chunkSize = nil, 0
 	clear(d.opened)
 	for _, t := range d.rowTypes {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
@@ -171,6 +172,7 @@ type JoinSpec struct {
 	Use    []int          // the rows, as indexes in StoredRows.Rows
 	Splits map[string]int // the number of pieces of each property that has several
 	Only   []string       // the properties to read, nil for all
+	Place  keys.Key       // for which encrypted values were encrypted
 }
 
 // Join joins one entity from rows of g, no two of which have the same property, and reads
@@ -182,6 +184,7 @@ type JoinSpec struct {
 func (c *Codec) Join(g *StoredRows, spec JoinSpec, dst any, unknown *Unknown) error {
 	d := c.decoder(g.data)
 	defer c.release(d)
+	d.place = placeOf(spec.Place)
 	d.begin()
 	at, kept := 0, 0
 	own := firstFieldSlot + len(c.plan.fields)

@@ -167,7 +167,10 @@ type FieldError struct {
 	Type   string // the Go type
 	Field  string // the field, as in the Go source
 	Reason string
+	Err    error // nil for none
 }
+
+func (e *FieldError) Unwrap() error { return e.Err }
 
 func (e *FieldError) Error() string {
 	if e.Field == "" {

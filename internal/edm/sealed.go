@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/base64"
 	"reflect"
+	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/sealed"
@@ -20,16 +21,25 @@ import (
 // as an Edm.Binary that only box can read, in the row and the property for which it was written. A nil
 // box is for types without such fields.
 func SealedCodecFor(t reflect.Type, box *sealed.Box) (*Codec, error) {
+	return sealedCodec(codecKey{typ: t}, box)
+}
+
+func sealedCodec(k codecKey, box *sealed.Box) (*Codec, error) {
 	if box == nil {
-		return CodecFor(t)
+		return openCodec(k)
 	}
-	c, err := codecFor(codecKey{typ: t})
+	c, err := codecFor(k)
 	if err != nil {
 		return nil, err
 	}
 	own := newCodec(c.plan)
 	own.box, own.plain = box, c
 	return own, nil
+}
+
+// placeOf returns the place of the properties of a row, without their names.
+func placeOf(key keys.Key) sealed.Place {
+	return sealed.Place{Partition: key.Partition, Row: key.Row}
 }
 
 // ComparingCodecFor is [CodecFor] of types that may have encrypted fields, whose values are not encrypted. What
@@ -40,8 +50,8 @@ func ComparingCodecFor(t reflect.Type) (*Codec, error) { return codecFor(codecKe
 func openCodec(k codecKey) (*Codec, error) {
 	c, err := codecFor(k)
 	if err == nil && c.plan.encrypted != "" {
-		return nil, &FieldError{Type: k.typ.String(), Field: c.plan.encrypted, Reason: "is encrypted, and there are no keys: " +
-			"TableOptions.Encryption has them, other rows cannot have encrypted properties"}
+		return nil, &FieldError{Type: k.typ.String(), Field: c.plan.encrypted, Err: azerr.ErrNoKey, Reason: "is encrypted, and there are no keys: " +
+			"the options of the table have them, what has no such option cannot have encrypted properties"}
 	}
 	return c, err
 }
@@ -88,14 +98,24 @@ func (c *Codec) Encrypted() (names []string) {
 	return names
 }
 
+// Outdated reports whether a row has an encrypted property, or its first piece, with another key than the current one.
+func (c *Codec) Outdated(row Properties) bool {
+	return slices.ContainsFunc(c.Encrypted(), func(name string) bool {
+		stored, _ := row[name].([]byte)
+		return c.box.Outdated(stored)
+	})
+}
+
 // Renewed returns the encrypted properties of a row that have another key than the current one, encrypted with that; nil for none.
 func (c *Codec) Renewed(key keys.Key, row Properties) (renewed Properties, err error) {
+	at := placeOf(key)
 	for _, name := range c.Encrypted() {
 		stored, _ := row[name].([]byte)
 		if text, ok := row[name].(string); ok { // as a program writes it that knows no types
 			stored, _ = decodeBase64(nil, []byte(text))
 		}
-		stored, err := c.box.Renew(sealed.Place{Partition: key.Partition, Row: key.Row, Property: name}, stored)
+		at.Property = name
+		stored, err := c.box.Renew(at, stored)
 		if err != nil {
 			return nil, sealError(c.plan.fieldOf(name), err)
 		}
@@ -147,6 +167,9 @@ func (w *encoder) sealedField(p *plan, f *field, entity reflect.Value) (err erro
 	})
 	if err != nil {
 		return sealError(f, err)
+	}
+	if w.split != nil {
+		w.begin(f.name)
 	}
 	return w.binary(f.sealed, stored)
 }
@@ -207,12 +230,16 @@ func (d *decoder) setSealed(i int, t *token, v reflect.Value) error {
 	if !ok {
 		return sealError(f, azerr.ErrSealed)
 	}
-	at := sealed.Place{Property: f.name, Row: string(d.unescaped(&d.toks[slotRowKey]))}
-	if d.inPartition() {
-		at.Partition = *d.partition
-	} else {
-		at.Partition = string(d.unescaped(&d.toks[slotPartitionKey]))
+	at := d.place
+	if at == (sealed.Place{}) {
+		at.Row = string(d.unescaped(&d.toks[slotRowKey]))
+		if d.inPartition() {
+			at.Partition = *d.partition
+		} else {
+			at.Partition = string(d.unescaped(&d.toks[slotPartitionKey]))
+		}
 	}
+	at.Property = f.name
 	member, err := openMember(d.box, f, at, stored)
 	if err != nil {
 		return sealError(f, err)
@@ -252,28 +279,20 @@ func (d *decoder) noteSealed(i int, entity reflect.Value) bool {
 	return false
 }
 
-// openMembers replaces the encrypted members of a row that c has written by what they were before
+// openMembers replaces the encrypted members of a row at a place, as c has written them, by what they were before
 // encryption.
-func (c *Codec) openMembers(row map[string][]byte) {
+func (c *Codec) openMembers(row map[string][]byte, at sealed.Place) {
 	if c.Comparing() == c {
 		return
 	}
-	key := func(name string) (text string) {
-		eachMember(row[name], func(m unknownProperty) { text, _ = m.text() })
-		return text
-	}
-	at := sealed.Place{Partition: key(partitionKeyName), Row: key(rowKeyName)}
-	for i := range c.plan.fields {
-		f := &c.plan.fields[i]
-		if at.Property = f.name; f.sealed == nil || row[f.name] == nil {
-			continue
-		}
-		eachMember(row[f.name], func(m unknownProperty) {
+	for _, name := range c.Encrypted() {
+		at.Property = name
+		eachMember(row[name], func(m unknownProperty) {
 			stored, _ := decodeBase64(nil, m.value)
-			if member, err := openMember(c.box, f, at, stored); err == nil {
-				row[f.name] = member
+			if member, err := openMember(c.box, c.plan.fieldOf(name), at, stored); err == nil {
+				row[name] = member
 			} else { // the key is gone
-				delete(row, f.name)
+				delete(row, name)
 			}
 		})
 	}

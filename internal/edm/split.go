@@ -8,6 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/azpatterns/azpatterns/internal/sealed"
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
@@ -18,6 +20,7 @@ type SplitSpec struct {
 	Only    []string                         // the properties to write, nil for all
 	Unknown *Unknown                         // nil for none; not written if Only is set
 	Note    string                           // name of a text property that AppendRow adds to each row, "" for none
+	Place   keys.Key                         // for which encrypted values are encrypted, whatever row they are in
 }
 
 // SplitEntity is an entity that is distributed over rows. Only one goroutine may use it.
@@ -28,6 +31,7 @@ type SplitEntity struct {
 	// Missing are the names of SplitSpec.Only that the entity has no value for.
 	Missing []string
 
+	codec   *Codec
 	spec    SplitSpec
 	rows    []splitRow
 	at      int  // the row that the encoder writes to
@@ -45,7 +49,7 @@ type splitRow struct {
 // It does not check the size of the rows; AppendRow does. The codec must be from
 // SplitCodecFor.
 func (c *Codec) Split(entity any, s SplitSpec) (*SplitEntity, error) {
-	out := &SplitEntity{spec: s, rows: make([]splitRow, s.Rows)}
+	out := &SplitEntity{codec: c, spec: s, rows: make([]splitRow, s.Rows)}
 	for i := range out.rows {
 		size := entitySize{Bytes: entityOverhead}
 		if s.Note != "" {
@@ -53,7 +57,7 @@ func (c *Codec) Split(entity any, s SplitSpec) (*SplitEntity, error) {
 		}
 		out.rows[i].sizer.size = size
 	}
-	w := encoder{split: out, named: s.Only != nil}
+	w := encoder{split: out, named: s.Only != nil, box: c.box, at: placeOf(s.Place)}
 	if s.Unknown != nil {
 		w.notes = s.Unknown.notes
 	}
@@ -284,10 +288,10 @@ func (s *SplitEntity) AppendRow(dst []byte, row int, pk, rk, note string) ([]byt
 	return w.dst, nil
 }
 
-// SplitCodecFor is CodecFor for entities that are split over several rows. The type may have
+// SplitCodecFor is [SealedCodecFor] for entities that are split over several rows. The type may have
 // any number of fields. The codec is used with Split and Join.
-func SplitCodecFor(t reflect.Type) (*Codec, error) {
-	return openCodec(codecKey{typ: t, wide: true})
+func SplitCodecFor(t reflect.Type, box *sealed.Box) (*Codec, error) {
+	return sealedCodec(codecKey{typ: t, wide: true}, box)
 }
 
 // A value over 64 KiB is split. The first piece has the property's name, the others have

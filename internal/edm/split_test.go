@@ -18,7 +18,7 @@ import (
 // splitAndJoin splits an entity over rows and joins it from a page of them.
 func splitAndJoin(t testing.TB, v map[string]any, rows int) map[string]any {
 	t.Helper()
-	codec := assert.Must(SplitCodecFor(reflect.TypeFor[map[string]any]()))(t)
+	codec := assert.Must(SplitCodecFor(reflect.TypeFor[map[string]any](), nil))(t)
 	s, err := codec.Split(&v, SplitSpec{Rows: rows, Note: "azp_note", RowOf: func(name string, piece int) int {
 		return (len(name) + piece) % rows
 	}})
@@ -109,7 +109,7 @@ func TestJoinRemembersManyNames(t *testing.T) {
 }
 
 func TestJoinRefusesIncompleteEntities(t *testing.T) {
-	codec, _ := SplitCodecFor(reflect.TypeFor[map[string]any]())
+	codec, _ := SplitCodecFor(reflect.TypeFor[map[string]any](), nil)
 	for name, c := range map[string]struct {
 		page   string
 		splits map[string]int
@@ -156,7 +156,7 @@ func FuzzAddPage(f *testing.F) {
 	} {
 		f.Add([]byte(page))
 	}
-	codec, _ := SplitCodecFor(reflect.TypeFor[map[string]any]())
+	codec, _ := SplitCodecFor(reflect.TypeFor[map[string]any](), nil)
 	plain, _ := CodecFor(reflect.TypeFor[map[string]any]())
 	f.Fuzz(func(t *testing.T, page []byte) {
 		var g StoredRows

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"slices"
 	"sync/atomic"
+
+	"github.com/azpatterns/azpatterns/internal/sealed"
 )
 
 // Notes describe one version of a row. A write makes another one: After returns what describes it.
@@ -41,7 +43,11 @@ func (c *Codec) After(entity any, u *Unknown, body []byte, merged bool) (after U
 	if len(n.kept) > 0 {
 		written := map[string][]byte{}
 		addMembers(written, body[:len(body)-1]) // { is in place of the comma
-		c.openMembers(written)
+		key := func(name string) (text string) {
+			eachMember(written[name], func(m unknownProperty) { text, _ = m.text() })
+			return text
+		}
+		c.openMembers(written, sealed.Place{Partition: key(partitionKeyName), Row: key(rowKeyName)})
 		n = n.withTexts(written, merged)
 	}
 	return Unknown{raw: u.raw, notes: n}, n != u.notes
@@ -67,6 +73,7 @@ func (s *SplitEntity) AfterSplit(u *Unknown, merged bool) Unknown {
 		}
 		written[name] = whole
 	}
+	s.codec.openMembers(written, placeOf(s.spec.Place))
 	n = n.without(func(t storedType) bool { _, ok := written[t.name]; return isAbsent(t) && ok })
 	if len(n.kept) > 0 {
 		n = n.withTexts(written, merged)

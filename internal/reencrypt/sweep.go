@@ -12,6 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/sweep"
 	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -25,13 +26,31 @@ const (
 // Sweep encrypts the properties of the codec with the current key in all rows of tables that have another one. The values of a row
 // are merged into it under its ETag, so that nothing else of it changes. begin is called before the first row is read.
 func Sweep(ctx context.Context, opts *types.SweepOptions, codec *edm.Codec, tables []*wire.Client, begin func(context.Context) error) (types.SweepReport, error) {
+	return run(ctx, opts, &sweeper{codec: codec, tables: tables}, begin)
+}
+
+// Entities is what [SweepEntities] has to know of entities that take several rows.
+type Entities interface {
+	// Entity returns the key of the entity that has a row, false for a row of none.
+	Entity(row keys.Key) (entity keys.Key, ok bool)
+
+	// Rewrite reads an entity and writes it again, unless it has changed meanwhile. It fails with [azerr.ErrNotFound] if there is none.
+	Rewrite(ctx context.Context, entity keys.Key) error
+}
+
+// SweepEntities rewrites the entities that have a property, or its first piece, with another key than the current one.
+func SweepEntities(ctx context.Context, opts *types.SweepOptions, codec *edm.Codec, table *wire.Client, entities Entities) (types.SweepReport, error) {
+	return run(ctx, opts, &sweeper{codec: codec, tables: []*wire.Client{table}, entities: entities}, func(context.Context) error { return nil })
+}
+
+func run(ctx context.Context, opts *types.SweepOptions, s *sweeper, begin func(context.Context) error) (types.SweepReport, error) {
 	ctx, run, err := sweep.Begin(ctx, "reencrypt", opts, 0)
-	s := &sweeper{Run: run, codec: codec, tables: tables, names: codec.Encrypted()}
+	s.Run, s.names = run, s.codec.Encrypted()
 	if err == nil && len(s.names) == 0 {
 		err = azerr.Errorf("%w: the type has no encrypted field", azerr.ErrBadOption)
 	}
 	if err == nil {
-		err = run.Tables(ctx, len(tables), s.address, begin, s.page)
+		err = run.Tables(ctx, len(s.tables), s.address, begin, s.page)
 	}
 	if err != nil {
 		err = fmt.Errorf("reencrypt: %w", err)
@@ -44,6 +63,8 @@ type sweeper struct {
 	codec  *edm.Codec
 	tables []*wire.Client
 	names  []string // of the encrypted properties
+
+	entities Entities // nil: each row is one
 }
 
 // address is that of the first table, "" if it is not known yet.
@@ -65,6 +86,9 @@ func (s *sweeper) page(ctx context.Context, table int, cursor string) (next stri
 	if err != nil {
 		return cursor, err
 	}
+	if s.entities != nil {
+		rows = s.outdated(rows)
+	}
 	_ = calls.Each(ctx, len(rows), parallel, func(ctx context.Context, i int) error {
 		s.row(ctx, s.tables[table], rows[i])
 		return nil // failures are in the report
@@ -72,13 +96,29 @@ func (s *sweeper) page(ctx context.Context, table int, cursor string) (next stri
 	return next, ctx.Err()
 }
 
-// row processes a row.
-func (s *sweeper) row(ctx context.Context, c *wire.Client, e fetch.Entry) {
-	w, err := s.renewed(&e)
-	if w == nil && err == nil {
-		return
+// outdated returns one row for each entity that has an outdated one, with the key of the entity.
+func (s *sweeper) outdated(rows []fetch.Entry) (entities []fetch.Entry) {
+	for _, e := range rows {
+		var ok bool
+		if e.Key, ok = s.entities.Entity(e.Key); ok && s.codec.Outdated(e.Properties) && (len(entities) == 0 || entities[len(entities)-1].Key != e.Key) {
+			entities = append(entities, e)
+		}
 	}
+	return entities
+}
+
+// row processes a row, or an entity.
+func (s *sweeper) row(ctx context.Context, c *wire.Client, e fetch.Entry) {
 	skipped := c.Age(e.Timestamp) < s.OlderThan
+	var w *wire.Write
+	var err error
+	if s.entities == nil {
+		if w, err = s.renewed(&e); w == nil && err == nil {
+			return
+		}
+	} else if !skipped && !s.DryRun {
+		err = s.entities.Rewrite(ctx, e.Key)
+	}
 	for try := 1; w != nil && !skipped && !s.DryRun; try++ {
 		w, err = s.write(ctx, c, &e, w, try)
 	}

@@ -120,8 +120,7 @@ func (b *Box) Seal(at Place, kind byte, content []byte) ([]byte, error) {
 // Renew returns a value that is stored at a place, encrypted with the current key; nil if it is already, or is not encrypted. The
 // errors are those of [Box.Open].
 func (b *Box) Renew(at Place, stored []byte) ([]byte, error) {
-	id, ok := KeyID(stored)
-	if current, _ := b.keys.Current(); !ok || id == current {
+	if !b.Outdated(stored) {
 		return nil, nil
 	}
 	kind, content, err := b.Open(at, stored)
@@ -129,6 +128,13 @@ func (b *Box) Renew(at Place, stored []byte) ([]byte, error) {
 		return nil, err
 	}
 	return b.Seal(at, kind, content)
+}
+
+// Outdated reports whether a value, or the beginning of one, was encrypted with another key than the current one.
+func (b *Box) Outdated(stored []byte) bool {
+	id, ok := KeyID(stored)
+	current, _ := b.keys.Current()
+	return ok && id != current
 }
 
 // KeyID returns the id of the key with which a value was encrypted, false if it is no encrypted value.

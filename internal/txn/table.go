@@ -113,9 +113,13 @@ func (t *Table) KeyFields(entity any) (keys.Key, error) {
 }
 
 // Fields returns the properties that entities of type t have fields for, in the order in
-// which they are written. The error states why t cannot be stored.
-func Fields(t reflect.Type) ([]edm.Field, error) {
-	codec, err := edm.CodecFor(t)
+// which they are written. The error states why t cannot be stored. Unless encrypted, no field may be.
+func Fields(t reflect.Type, encrypted bool) ([]edm.Field, error) {
+	codecFor := edm.CodecFor
+	if encrypted {
+		codecFor = edm.ComparingCodecFor
+	}
+	codec, err := codecFor(t)
 	if err != nil {
 		return nil, err
 	}

@@ -42,7 +42,7 @@ func (t *Table) mergeAny(ctx context.Context, rows entityRows, r Record, names [
 	if r.Origin != nil && !r.has(names) {
 		return Record{}, azerr.ErrProjected
 	}
-	content, err := t.splitNamed(r.Value, t.layout, names, nil) // refuse what cannot be stored before any request
+	content, err := t.splitNamed(rows, r.Value, t.layout, names, nil) // refuse what cannot be stored before any request
 	if err != nil {
 		return Record{}, err
 	}
@@ -77,7 +77,7 @@ func (t *Table) mergeInto(ctx context.Context, rows entityRows, old *head, v any
 		return nil, nil, err
 	}
 	if content == nil || l.name != t.layout.name {
-		if content, err = t.splitNamed(v, l, names, unknown); err != nil {
+		if content, err = t.splitNamed(rows, v, l, names, unknown); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -105,14 +105,14 @@ func (t *Table) mergeInto(ctx context.Context, rows entityRows, old *head, v any
 }
 
 // splitNamed distributes the named properties of *v, which must have values.
-func (t *Table) splitNamed(v any, l distribution, names []string, unknown *edm.Unknown) (*edm.SplitEntity, error) {
+func (t *Table) splitNamed(rows entityRows, v any, l distribution, names []string, unknown *edm.Unknown) (*edm.SplitEntity, error) {
 	if err := t.checkNames(names); err != nil {
 		return nil, err
 	}
 	if len(names) == 0 {
 		return nil, fmt.Errorf("properties: %w", azerr.ErrNil)
 	}
-	content, err := t.split(v, l, names, unknown)
+	content, err := t.split(rows, v, l, names, unknown)
 	if err != nil {
 		return nil, err
 	}

@@ -104,7 +104,7 @@ func (t *Table) query(ctx context.Context, q wire.Query) (g *edm.StoredRows, pag
 // for all.
 func (t *Table) join(g *edm.StoredRows, use []int, splits map[string]int, key keys.Key, selected []string) (Record, error) {
 	r := Record{Value: reflect.New(t.typ).Interface(), Key: key, Origin: &Origin{Selected: selected}}
-	spec := edm.JoinSpec{Use: use, Splits: splits, Only: selected}
+	spec := edm.JoinSpec{Use: use, Splits: splits, Only: selected, Place: rowsAt(key).head()}
 	if err := t.codec.Join(g, spec, r.Value, &r.Origin.unknown); err != nil {
 		return Record{}, err
 	}

@@ -18,6 +18,11 @@ const (
 	markerSuffix = "~azp_"
 )
 
+// rowsAt returns the rows of the entity with that key.
+func rowsAt(key keys.Key) entityRows {
+	return entityRows{partition: key.Partition, base: keys.Escape(key.Row) + separator}
+}
+
 func (e entityRows) key(suffix string) keys.Key {
 	return keys.Key{Partition: e.partition, Row: e.base + suffix}
 }

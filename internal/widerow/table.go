@@ -12,6 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
@@ -42,6 +43,8 @@ type Options struct {
 	Plain    bool
 	Tries    int
 	Parallel int
+
+	Encryption *types.Encryption
 }
 
 // Table is a table of entities of one Go type, each stored in several rows. Entities are
@@ -71,12 +74,17 @@ func New(client *aztables.Client, typ reflect.Type, key func(entity any) (keys.K
 	if client == nil {
 		return nil, fmt.Errorf("client: %w", azerr.ErrNil)
 	}
-	codec, err := edm.SplitCodecFor(typ)
+	c := wire.NewClient(client)
+	box, err := txn.Box(c, o.Encryption)
+	if err != nil {
+		return nil, err
+	}
+	codec, err := edm.SplitCodecFor(typ, box)
 	if err != nil {
 		return nil, err
 	}
 	t := &Table{
-		Client: wire.NewClient(client), BatchBytes: wire.MaxBatchBytes,
+		Client: c, BatchBytes: wire.MaxBatchBytes,
 		typ: typ, codec: codec, key: key, tries: o.Tries, parallel: o.Parallel,
 	}
 	if key == nil && !codec.HasKeys() && !codec.Open() {
@@ -136,7 +144,7 @@ func (t *Table) rowsOf(key keys.Key) (entityRows, error) {
 	if t == nil {
 		return entityRows{}, errNoTable
 	}
-	rows := entityRows{partition: key.Partition, base: keys.Escape(key.Row) + separator}
+	rows := rowsAt(key)
 	if key.Row == "" {
 		return rows, fmt.Errorf("%w: an entity needs an id in Key.Row", keys.ErrBadKey)
 	}

@@ -45,14 +45,14 @@ func (t *Table) altered(ctx context.Context, rows entityRows, key keys.Key, alte
 		return Record{}, nil, err
 	}
 	old := r.Origin.head
-	before, err := t.split(r.Value, t.layout, nil, r.unknown())
+	before, err := t.split(rows, r.Value, t.layout, nil, r.unknown())
 	if err != nil || old.layout != t.layout.name {
 		before = nil // all rows are written
 	}
 	if err := alter(r.Value); err != nil {
 		return Record{}, nil, err
 	}
-	after, err := t.split(r.Value, t.layout, nil, r.unknown())
+	after, err := t.split(rows, r.Value, t.layout, nil, r.unknown())
 	if err != nil {
 		return Record{}, nil, err
 	}

@@ -56,7 +56,7 @@ func (t *Table) Put(ctx context.Context, v any) (Record, error) {
 	key, rows, err := t.entityKey(v)
 	if err == nil {
 		var content *edm.SplitEntity // refuse what cannot be stored before any request
-		if content, err = t.split(v, t.layout, nil, nil); err == nil {
+		if content, err = t.split(rows, v, t.layout, nil, nil); err == nil {
 			err = content.Check(0)
 		}
 	}
@@ -81,7 +81,7 @@ func (t *Table) Put(ctx context.Context, v any) (Record, error) {
 // writeWhole writes r's value as the whole entity, in place of the version old, nil if the
 // entity must not exist. The unknown properties of r are written too.
 func (t *Table) writeWhole(ctx context.Context, rows entityRows, old *head, r Record) (Record, error) {
-	content, err := t.split(r.Value, t.layout, nil, r.unknown())
+	content, err := t.split(rows, r.Value, t.layout, nil, r.unknown())
 	if err != nil {
 		return Record{}, err
 	}
@@ -109,8 +109,8 @@ func (t *Table) hasContent(content *edm.SplitEntity, i int) bool {
 }
 
 // split distributes the properties of *v over the parts of l; only, if not nil, names
-// those to distribute.
-func (t *Table) split(v any, l distribution, only []string, unknown *edm.Unknown) (*edm.SplitEntity, error) {
+// those to distribute. Encrypted values are bound to the key of the head, in whatever part they are.
+func (t *Table) split(rows entityRows, v any, l distribution, only []string, unknown *edm.Unknown) (*edm.SplitEntity, error) {
 	var outOfRange error
 	rowOf := func(name string, piece int) int {
 		if err := l.check(name); err != nil {
@@ -119,7 +119,7 @@ func (t *Table) split(v any, l distribution, only []string, unknown *edm.Unknown
 		}
 		return l.partOfPiece(name, piece)
 	}
-	spec := edm.SplitSpec{Rows: l.parts, RowOf: rowOf, Only: only, Unknown: unknown, Note: noteProperty}
+	spec := edm.SplitSpec{Rows: l.parts, RowOf: rowOf, Only: only, Unknown: unknown, Note: noteProperty, Place: rows.head()}
 	if l.plain {
 		spec.Note = ""
 	}

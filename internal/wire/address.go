@@ -2,6 +2,7 @@ package wire
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"net/http"
 	"strings"
@@ -30,6 +31,21 @@ func (c *Client) Address() (a Address, ok bool) {
 		return *p, true
 	}
 	return Address{}, false
+}
+
+// addressKey is the key of a context whose requests the first policy does not send: it only records their address.
+type addressKey struct{}
+
+// TableName returns the name of the table, "" if it cannot be found. It is found if the client was built with [Accelerate]. No
+// request is sent: the context has ended.
+func (c *Client) TableName() string {
+	if _, ok := c.Address(); !ok {
+		ctx, cancel := context.WithCancel(context.WithValue(context.Background(), addressKey{}, c))
+		cancel()
+		_, _ = c.table.GetEntity(ctx, "name", "name", nil) // fails
+	}
+	a, _ := c.Address()
+	return a.Table()
 }
 
 // recordAddress stores the table's address if it is not known yet. It takes it from the

@@ -224,11 +224,16 @@ func (rejoin) Do(req *policy.Request) (*http.Response, error) {
 	return c.kept.request.Next()
 }
 
-// keeper is the first per-call policy. It keeps the requests of calls that ask for it.
+// keeper is the first per-call policy. It keeps the requests of calls that ask for it, and records the addresses of
+// [Client.TableName].
 type keeper struct{}
 
 func (keeper) Do(req *policy.Request) (*http.Response, error) {
 	ctx := req.Raw().Context()
+	if c, ok := ctx.Value(addressKey{}).(*Client); ok {
+		_ = c.recordAddress(req.Raw()) // is no transaction
+		return nil, ctx.Err()
+	}
 	// With tracing, the context is another one.
 	if c, _ := ctx.Value(callKey{}).(*call); c != nil && c.toKeep == ctx && !namesTables(req.Raw().URL.Path) {
 		c.kept = c.requestTarget.keep(req)

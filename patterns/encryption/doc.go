@@ -33,8 +33,8 @@
 // # When not to use it
 //
 // If filters, ranges or sorting need the value, if the program only wants the data encrypted on disk, which
-// the service does anyway, or if the key would be stored where the table's credential is. Wide and large entities
-// and types of package entitytype with encrypted fields are refused.
+// the service does anyway, or if the key would be stored where the table's credential is. Types of
+// package entitytype with encrypted fields are refused, and so are encrypted fields that may be stored in blobs.
 //
 // https://learn.microsoft.com/azure/storage/tables/table-storage-design-encrypt-data
 package encryption

@@ -117,7 +117,7 @@ func (r *Registry) add(goType reflect.Type, n typeName, t registered) error {
 	if goType.Kind() != reflect.Struct {
 		return fmt.Errorf("%w: it is not a struct", ErrBadType)
 	}
-	fields, err := txn.Fields(goType)
+	fields, err := txn.Fields(goType, false)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrBadType, err)
 	}

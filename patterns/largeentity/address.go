@@ -14,7 +14,7 @@ import (
 
 // setAddresses records the properties of [Options.Addresses] in the fields.
 func (t *Table[T]) setAddresses(addresses map[string]string) error {
-	properties, err := txn.Fields(reflect.TypeFor[T]())
+	properties, err := txn.Fields(reflect.TypeFor[T](), true)
 	if err != nil {
 		return err
 	}

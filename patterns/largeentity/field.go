@@ -39,7 +39,7 @@ var contentTypes = map[fieldKind]string{
 // blobFields returns the fields of the struct type t that are tagged blob. It returns an
 // error if there are none, or if one cannot be stored.
 func blobFields(t reflect.Type) ([]field, error) {
-	properties, err := txn.Fields(t)
+	properties, err := txn.Fields(t, true)
 	if err != nil {
 		return nil, err
 	}

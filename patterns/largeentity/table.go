@@ -109,6 +109,10 @@ type Options[T any] struct {
 	// package documentation.
 	Addresses map[string]string
 
+	// Encryption has the keys of the fields with the option encrypted, which are stored in the row. A field that may be
+	// stored in a blob cannot have it. nil is for a T without such fields. Table().Reencrypt brings them to a new key.
+	Encryption *patterns.Encryption
+
 	// Tries is the number of times that [Table.Update] and [Table.UpdateMeta] read and
 	// write before they return [patterns.ErrConflict]. Zero means 16.
 	Tries int
@@ -146,7 +150,7 @@ func newTable[T any](client *aztables.Client, blobs *container.Client, o Options
 	t := &Table[T]{blobs: blobs, container: path.Base(address.Path), base: base,
 		threshold: o.Threshold, gzip: o.Gzip, prefix: o.Prefix, grace: o.Grace, outbox: o.Outbox, tries: o.Tries,
 		blockSize: defaultBlockSize, maxBlocks: defaultMaxBlocks}
-	if t.table, err = patterns.NewTable(client, &patterns.TableOptions[T]{Key: o.Key, StampWrites: true}); err != nil {
+	if t.table, err = patterns.NewTable(client, &patterns.TableOptions[T]{Key: o.Key, StampWrites: true, Encryption: o.Encryption}); err != nil {
 		return nil, err
 	}
 	if t.fields, err = blobFields(reflect.TypeFor[T]()); err != nil {

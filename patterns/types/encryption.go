@@ -11,3 +11,14 @@ type EncryptionKeys interface {
 	// Key returns the key with that id; ok is false if there is none.
 	Key(id string) (key []byte, ok bool)
 }
+
+// Encryption is patterns.Encryption.
+type Encryption struct {
+	// Keys are the keys.
+	Keys EncryptionKeys
+
+	// Table is the logical name of the table, to which values are bound. A table that was restored, or moved, under
+	// another name opens with the one that it had. "" means the table's name, in lower case. The SDK does not export that,
+	// so it needs a client that was built with patterns.Accelerate; for another one "" is patterns.ErrBadOption.
+	Table string
+}

@@ -25,3 +25,10 @@ func (t *Table[T]) Sweep(ctx context.Context, opts *patterns.SweepOptions) (patt
 	r, err := t.engine.Sweep(ctx, opts)
 	return r, failed("sweep", err)
 }
+
+// Reencrypt is [patterns.Table.Reencrypt] of entities: the report's Found are entities with an encrypted property of another key than
+// the current one, which are written again as by [Table.Replace], under the ETag that was read. Rows that [Table.Sweep] would delete
+// count too, so call that before. For each entity that it changes it makes the requests of a Get and a Replace.
+func (t *Table[T]) Reencrypt(ctx context.Context, opts *patterns.SweepOptions) (patterns.SweepReport, error) {
+	return t.engine.Reencrypt(ctx, opts)
+}

@@ -52,6 +52,10 @@ type Options[T any] struct {
 	// with [patterns.ErrConflict]. Zero means 16.
 	Tries int
 
+	// Encryption has the keys of the fields with the option encrypted, whose values are bound to the entity:
+	// to the partition key, the row key of row 00, the property and the table. nil is for a T without such fields.
+	Encryption *patterns.Encryption
+
 	// Parallel is the largest number of rows that [Table.GetOnly] reads concurrently. Zero
 	// means 8.
 	Parallel int
@@ -95,7 +99,7 @@ func New[T any](client *aztables.Client, opts *Options[T]) (*Table[T], error) {
 		key = func(v any) (keys.Key, error) { return o.Key(v.(*T)) }
 	}
 	engine, err := widerow.New(client, reflect.TypeFor[T](), key, widerow.Options{
-		Parts: o.Parts, PartOf: o.PartOf, Plain: o.Plain, Tries: o.Tries, Parallel: o.Parallel,
+		Parts: o.Parts, PartOf: o.PartOf, Plain: o.Plain, Tries: o.Tries, Parallel: o.Parallel, Encryption: o.Encryption,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("new wide table: %w", err)
