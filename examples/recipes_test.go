@@ -36,6 +36,7 @@ var recipes = []struct{ folder, title string }{
 	{"spread", "Prepend/append: a hot partition"},
 	{"logdata", "Log data"},
 	{"entitytype", "Heterogeneous entity types"},
+	{"encryption", "Encrypted properties that are found"},
 	{"access", "Shared access signature for one user"},
 	{"httpapi", "HTTP API with cursors, 404, 409 and 412"},
 }

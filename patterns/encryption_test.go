@@ -1,6 +1,8 @@
 package patterns_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,6 +168,50 @@ func TestAMovedRowOpensUnderTheLogicalNameOfItsTable(t *testing.T) {
 		archive := harness.NewTable(t, to, &patterns.TableOptions[patient]{Encryption: &patterns.Encryption{Keys: ringOf(t, "k1"), Table: "archive"}})
 		_, err := archive.Get(t.Context(), rowKey1)
 		assert.WantError(t, err, patterns.ErrSealed)
+	})
+}
+
+// While the secret of an index changes, programs of both versions write, and readers that query both indexes find every entity. Backfill
+// completes the new index with the rows that existed.
+func TestReadersFindEntitiesWhileTheSecretOfABlindIndexChanges(t *testing.T) {
+	blind := func(secret string, p *patient) string {
+		return assert.Must(keys.Blind([]byte(secret), p.Email, 0))(t)
+	}
+	indexOf := func(name, secret string) *secondaryindex.Index[patient] {
+		return secondaryindex.Intra(name, func(p *patient) (string, bool) { return blind(secret, p), true }, &secondaryindex.Options[patient]{NonUnique: true})
+	}
+	const oldSecret, newSecret = "the secret of before", "the secret of afterwards"
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		ctx, client := t.Context(), b.Table(t)
+		one, two := indexOf("email", oldSecret), indexOf("email2", newSecret)
+		open := func(building []string, views ...patterns.View[patient]) *patterns.Store[patient] {
+			return assert.Must(patterns.NewStore(patients(t, client, "k1"), &patterns.StoreOptions[patient]{Views: views, Building: building}))(t)
+		}
+		before, building, after := open(nil, one), open([]string{"email2"}, one, two), open(nil, one, two)
+		find := func() string {
+			found, wanted := map[string]bool{}, &patient{Email: aPatient}
+			for index, secret := range map[*secondaryindex.Index[patient]]string{one: oldSecret, two: newSecret} {
+				for _, entry := range assert.All(t, index.On(after).Query(ctx, "p", secondaryindex.Equal(blind(secret, wanted)), nil)) {
+					found[entry.Value.RowKey] = entry.Value.Email == aPatient
+				}
+			}
+			return strings.Join(slices.Sorted(maps.Keys(found)), "")
+		}
+		insert := func(store *patterns.Store[patient], row string) {
+			assert.Must(store.Insert(ctx, &patient{PartitionKey: "p", RowKey: row, Email: aPatient}))(t)
+		}
+		insert(before, "a")
+		insert(building, "b")
+		insert(before, "c")
+		assert.Equal(t, find(), "abc")
+		insert(after, "d")
+		insert(building, "e")
+		assert.Equal(t, find(), "abcde")
+		report := assert.Must(reindex.Backfill(ctx, after, "email2", "", nil))(t)
+		assert.Equal(t, report.Failed, 0)
+		assert.Equal(t, len(assert.All(t, two.On(after).Query(ctx, "p", secondaryindex.Equal(blind(newSecret, &patient{Email: aPatient})), nil))), 5)
+		assert.Equal(t, find(), "abcde")
+		assert.Equal(t, len(assert.All(t, reindex.Verify(ctx, after, "", nil))), 0, "findings")
 	})
 }
 

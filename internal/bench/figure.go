@@ -6,12 +6,16 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"runtime"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/sealed"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/encryption"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -36,6 +40,9 @@ func Figures() []Figure {
 		{"code that Store.Update reaches statically", "lines", 9_796, true, updateReach},
 		{"a row of storagetest, after a scan of 20,000", "bytes", 600, true, rowMemory},
 		{"Explain of In(100,000), a key", "µs", 2, false, explainTime},
+		{"an encrypted property, more than its content", "bytes", 60, true, encrypted(encryptedBytes)},
+		{"an encrypted property, more than another, written", "µs", 2, false, encrypted(encryptedWrite)},
+		{"an encrypted property, more than another, read", "µs", 2, false, encrypted(encryptedRead)},
 		{"gzip of source text, a MiB", "ms", 18, false, gzipOf(sourceText)},
 		{"gzip of random bytes, a MiB", "ms", 2, false, gzipOf(noise)},
 	}
@@ -159,4 +166,82 @@ func explainTime(context.Context) (float64, error) {
 		query.Explain(f)
 	}
 	return float64(cpuTime()-start) / (n * runs * 1000), nil
+}
+
+// confidential has one property, which is encrypted.
+type confidential struct {
+	Email string `table:",encrypted"`
+}
+
+// encrypted measures one property: its bytes, and the CPU time of a write or a read, without what a property takes that is not
+// encrypted.
+func encrypted(measure func(enc, plain *edm.Codec) (float64, error)) func(context.Context) (float64, error) {
+	return func(context.Context) (float64, error) {
+		keys, err := encryption.RingOf("key-2026", map[string][]byte{"key-2026": make([]byte, 32)})
+		if err != nil {
+			return 0, err
+		}
+		enc, err := edm.SealedCodecFor(reflect.TypeFor[confidential](), sealed.New(keys, tableName))
+		if err != nil {
+			return 0, err
+		}
+		return measure(enc, enc.Comparing())
+	}
+}
+
+var (
+	confidentialRow = confidential{"ada.lovelace@contoso.com"}
+	confidentialKey = edm.Envelope{PartitionKey: "Sales", RowKey: "00000001"}
+)
+
+func encryptedBytes(enc, _ *edm.Codec) (float64, error) {
+	row, err := enc.Append(nil, &confidentialRow, confidentialKey)
+	if err != nil {
+		return 0, err
+	}
+	properties, _, err := edm.ReadProperties(row)
+	stored, _ := properties["Email"].([]byte)
+	return float64(len(stored) - len(confidentialRow.Email)), err
+}
+
+const encryptedRuns = 50_000
+
+// difference returns the microseconds of CPU time by which a call of one takes longer than one of other.
+func difference(one, other func() error) (float64, error) {
+	took := [2]float64{}
+	for i, call := range []func() error{one, other} {
+		start := cpuTime()
+		for range encryptedRuns {
+			if err := call(); err != nil {
+				return 0, err
+			}
+		}
+		took[i] = float64(cpuTime()-start) / (encryptedRuns * 1000)
+	}
+	return took[0] - took[1], nil
+}
+
+func encryptedWrite(enc, plain *edm.Codec) (float64, error) {
+	write := func(c *edm.Codec) func() error {
+		return func() error {
+			_, err := c.Append(nil, &confidentialRow, confidentialKey)
+			return err
+		}
+	}
+	return difference(write(enc), write(plain))
+}
+
+func encryptedRead(enc, plain *edm.Codec) (float64, error) {
+	read := func(c *edm.Codec) func() error {
+		row, err := c.Append(nil, &confidentialRow, confidentialKey)
+		return func() error {
+			var v confidential
+			var m edm.Meta
+			if err == nil {
+				err = c.DecodeEntity(row, &v, &m, nil)
+			}
+			return err
+		}
+	}
+	return difference(read(enc), read(plain))
 }

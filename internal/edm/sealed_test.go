@@ -226,6 +226,28 @@ func FuzzStoredValue(f *testing.F) {
 	})
 }
 
+// A table with keys writes and reads rows of a type without encrypted fields with the allocations of a table without keys.
+func TestEncryptionAllocatesNothingForOtherTypes(t *testing.T) {
+	type open struct {
+		PartitionKey, RowKey, Name string
+		Age                        int64
+	}
+	row, e := open{"p", "r", "Ada", 36}, Envelope{PartitionKey: "p", RowKey: "r"}
+	allocs := func(c *Codec) (written, read float64) {
+		body := assert.Must(c.Append(nil, &row, e))(t)
+		var out open
+		var m Meta
+		written = testing.AllocsPerRun(200, func() { _, _ = c.Append(body[:0], &row, e) })
+		read = testing.AllocsPerRun(200, func() { _ = c.DecodeEntity(body, &out, &m, nil) })
+		return written, read
+	}
+	plainW, plainR := allocs(assert.Must(CodecFor(reflect.TypeFor[open]()))(t))
+	w, r := allocs(assert.Must(SealedCodecFor(reflect.TypeFor[open](), sealed.New(ring{"k1"}, "people")))(t))
+	assert.Equal(t, w, plainW, "written")
+	assert.Equal(t, r, plainR, "read")
+	assert.Equal(t, plainW, 0)
+}
+
 func BenchmarkEncryptedProperty(b *testing.B) {
 	c := secretCodec(b, "people", "key-2026")
 	row := secretRow{Name: "Ada", Email: "ada.lovelace@example.com"}

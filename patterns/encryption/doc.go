@@ -24,7 +24,15 @@
 // # Index
 //
 // A secondary index by an encrypted property takes its key from [keys.Blind]: equal values have equal
-// texts, which reveal nothing else to those who do not have the secret.
+// texts, which reveal nothing else to those who do not have the secret. A new secret makes another index, which is added as package
+// reindex describes: its Backfill stores the rows of entities that exist. Until then readers query both indexes, each with the text of its
+// own secret, and use what either finds:
+//
+//	for index, text := range map[*secondaryindex.Index[Person]]string{byEmail: oldText, byEmail2: newText} {
+//		for entry, err := range index.On(people).Query(ctx, "Sales", secondaryindex.Equal(text), nil) {
+//			…
+//		}
+//	}
 //
 // # Cost
 //
