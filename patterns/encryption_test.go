@@ -1,11 +1,15 @@
 package patterns_test
 
 import (
+	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/assert"
@@ -141,6 +145,41 @@ func TestAnEncryptedPropertyIsReadWhereItWasWritten(t *testing.T) {
 		assert.WantHidden(t, err, aPatient, "canary")
 		assert.Equal(t, assert.Must(patients(t, client, "k2").Get(t.Context(), rowKey1))(t).Value.Email, aPatient)
 	})
+}
+
+// No span of an operation, also of one that fails, has a value, a key of the row or a key of the ring.
+func TestSpansOfEncryptedRowsContainNoValue(t *testing.T) {
+	var mu sync.Mutex
+	var seen []string
+	note := func(what ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, fmt.Sprint(what...))
+	}
+	provider := tracing.NewProvider(func(_, _ string) tracing.Tracer {
+		return tracing.NewTracer(func(ctx context.Context, name string, o *tracing.SpanOptions) (context.Context, tracing.Span) {
+			note(name, o)
+			return ctx, tracing.NewSpan(tracing.SpanImpl{
+				SetStatus:     func(_ tracing.SpanStatus, text string) { note(text) },
+				SetAttributes: func(all ...tracing.Attribute) { note(all) },
+				AddEvent:      func(name string, all ...tracing.Attribute) { note(name, all) },
+			})
+		}, nil)
+	}, nil)
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		ctx, client := t.Context(), b.Table(t)
+		for _, ids := range [][]string{{"canary1"}, {"canary2", "canary1"}, {"canary3"}} {
+			table := harness.NewTable(t, client, &patterns.TableOptions[patient]{Tracing: provider, Encryption: &patterns.Encryption{Keys: ringOf(t, ids...), Table: "patients"}})
+			_, _ = table.Insert(ctx, &patient{PartitionKey: "canary-p", RowKey: "r", Email: aPatient})
+			_, _ = table.Get(ctx, keys.Key{Partition: "canary-p", Row: "r"})
+			_, _ = table.Update(ctx, keys.Key{Partition: "canary-p", Row: "r"}, func(p *patient) error { p.Ward += "1"; return nil })
+			_, _ = table.Reencrypt(ctx, nil)
+		}
+	})
+	assert.Equal(t, len(seen) > 12, true, "spans")
+	for _, text := range seen {
+		assert.Equal(t, strings.Contains(text, "canary"), false, text)
+	}
 }
 
 // A program that copies a row, its properties and all, copies nothing that opens.
