@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"net/http"
 	"net/url"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -20,6 +21,12 @@ const (
 	BlobsURL  = "https://" + AccountName + ".blob.storagetest.invalid"
 )
 
+// Transport sends requests to an account. It is the transport of clients of the Azure SDK, and of an http.Client.
+type Transport interface {
+	policy.Transporter
+	http.RoundTripper
+}
+
 // Transport returns the transport for clients. It carries requests out in the goroutine of
 // the sender, without sockets or other goroutines, so that testing/synctest controls the
 // time of the SDK and of the account. The rules of the account apply to these requests, and
@@ -27,7 +34,7 @@ const (
 //
 // It calls GetConn, GotConn and WroteRequest of an httptrace.ClientTrace once for each
 // request, and GotFirstResponseByte for each reply, as net/http does.
-func (a *Account) Transport() policy.Transporter { return a.script() }
+func (a *Account) Transport() Transport { return a.script() }
 
 // Tables returns a client with the default options that signs with the shared key.
 func (a *Account) Tables() *aztables.ServiceClient { return a.TablesWith(nil) }

@@ -7,8 +7,8 @@ import (
 )
 
 type (
-	Transport = transport
-	Death     = death
+	Script = transport
+	Death  = death
 )
 
 var (
@@ -21,7 +21,7 @@ func DeathLate(requests int, within time.Duration) Death {
 }
 
 // Wrap returns a transport that sends through inner, with the Seed and the LogLimit of opts.
-func Wrap(inner policy.Transporter, opts *Options) *Transport {
+func Wrap(inner policy.Transporter, opts *Options) *Script {
 	if opts == nil {
 		opts = &Options{}
 	}

@@ -49,12 +49,12 @@ func (s *service) Do(req *http.Request) (*http.Response, error) {
 
 const base = "https://acct.table.core.windows.net"
 
-func send(t *testing.T, tr *storagetest.Transport, method, url, body string) (*http.Response, error) {
+func send(t *testing.T, tr *storagetest.Script, method, url, body string) (*http.Response, error) {
 	t.Helper()
 	return sendCtx(t, t.Context(), tr, method, url, body)
 }
 
-func sendCtx(t *testing.T, ctx context.Context, tr *storagetest.Transport, method, url, body string) (*http.Response, error) {
+func sendCtx(t *testing.T, ctx context.Context, tr *storagetest.Script, method, url, body string) (*http.Response, error) {
 	t.Helper()
 	req := assert.Must(http.NewRequestWithContext(ctx, method, url, bytes.NewReader([]byte(body))))(t)
 	if strings.HasSuffix(url, "/$batch") {
@@ -64,7 +64,7 @@ func sendCtx(t *testing.T, ctx context.Context, tr *storagetest.Transport, metho
 }
 
 // script adds rules, which must be valid.
-func script(t *testing.T, tr *storagetest.Transport, rules ...storagetest.Rule) {
+func script(t *testing.T, tr *storagetest.Script, rules ...storagetest.Rule) {
 	t.Helper()
 	assert.NoError(t, tr.Fault(rules...))
 }

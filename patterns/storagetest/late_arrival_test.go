@@ -17,7 +17,7 @@ import (
 )
 
 // post sends a request with a body, and returns its error.
-func post(t *testing.T, tr *storagetest.Transport, body string) error {
+func post(t *testing.T, tr *storagetest.Script, body string) error {
 	t.Helper()
 	_, err := send(t, tr, http.MethodPost, base+"/People", body)
 	return err
@@ -79,9 +79,9 @@ func TestALateRequestOutlivesItsSender(t *testing.T) {
 }
 
 func TestLateRequestsArriveInTheOrderOfTheirDelays(t *testing.T) {
-	for name, arrive := range map[string]func(*storagetest.Transport){
-		"all at the same request": func(tr *storagetest.Transport) { time.Sleep(time.Hour); post(t, tr, "next") },
-		"by Arrive":               func(tr *storagetest.Transport) { tr.Arrive(); post(t, tr, "next") },
+	for name, arrive := range map[string]func(*storagetest.Script){
+		"all at the same request": func(tr *storagetest.Script) { time.Sleep(time.Hour); post(t, tr, "next") },
+		"by Arrive":               func(tr *storagetest.Script) { tr.Arrive(); post(t, tr, "next") },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := &service{}

@@ -78,8 +78,9 @@ func (a *Account) handler(s op.Service) http.Handler {
 }
 
 // Server serves an account on loopback sockets, one for each service, to other processes
-// and other languages. As in Azurite, the account is part of the path. A Server is safe
-// for concurrent use.
+// and other languages. As in Azurite, the account is part of the path. Requests whose host
+// begins with the account, such as devstoreaccount1.blob.localhost with the port of BlobsURL,
+// are for the account too, without it in the path. A Server is safe for concurrent use.
 type Server struct {
 	TablesURL string // http://127.0.0.1:port/devstoreaccount1
 	QueuesURL string

@@ -3,6 +3,7 @@ package storagetest_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -101,6 +102,30 @@ func TestABodyThatIsTooLargeIsAnsweredWithoutAReset(t *testing.T) {
 type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestServeAnswersAtHostStyleAddresses(t *testing.T) {
+	acct := storagetest.New(t)
+	server := assert.Must(acct.Serve())(t)
+	address := assert.Must(url.Parse(server.TablesURL))(t)
+	opts := &aztables.ClientOptions{}
+	opts.InsecureAllowCredentialWithHTTP = true
+	opts.Transport = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, address.Host)
+	}}}
+	cred := assert.Must(aztables.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey))(t)
+	client := assert.Must(aztables.NewServiceClientWithSharedKey("http://"+storagetest.AccountName+".table.localhost:"+address.Port(), cred, opts))(t)
+	assert.NoError(t, assert.ErrorOf(client.CreateTable(t.Context(), "people", nil)))
+	assert.Equal(t, acct.Log().Count("Table.CreateTable"), 1)
+}
+
+func TestTheTransportIsThatOfAnHTTPClient(t *testing.T) {
+	acct := storagetest.New(t)
+	client := &http.Client{Transport: acct.Transport()}
+	res := assert.Must(client.Get(storagetest.TablesURL + "/Tables"))(t)
+	assert.NoError(t, res.Body.Close())
+	assert.Equal(t, res.StatusCode, http.StatusUnauthorized)
+	assert.Equal(t, acct.Log().Count("Table.ListTables"), 1)
+}
 
 func TestTheHostOfARequestSelectsTheService(t *testing.T) {
 	h := storagetest.New(t).Handler()

@@ -238,6 +238,9 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
+// RoundTrip is Do for an http.Client.
+func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) { return t.Do(req) }
+
 // begin logs the request and applies the rules.
 func (t *transport) begin(q *Request) (effect, fate) {
 	t.mu.Lock()
