@@ -24,6 +24,7 @@ var update = flag.Bool("update", false, "write the recipes of README.md")
 var recipes = []struct{ folder, title string }{
 	{"secondaryindex/intra", "Secondary index within a partition"},
 	{"secondaryindex/inter", "Secondary index between partitions"},
+	{"lookup", "Lookup rows: an index over partitions without a worker"},
 	{"eventual", "Eventually consistent transaction"},
 	{"indexentity", "Index entities, in three variants"},
 	{"denormalize", "Denormalisation"},

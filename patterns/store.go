@@ -78,7 +78,7 @@ type StoreOptions[T any] struct {
 	Retired []string
 
 	// Outbox is the queue of outbox messages. It is needed if a view has rows outside the
-	// primary's partition. A worker must process its messages: see HandleOutbox of package
+	// primary's partition, other than lookup rows. A worker must process its messages: see HandleOutbox of package
 	// eventual.
 	Outbox OutboxQueue
 

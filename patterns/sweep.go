@@ -36,6 +36,10 @@ type (
 // of which nothing is left to do, Skipped those left to their operations, or deleted by now, and Failed
 // those in Failures. Partitions are those of the primaries; with them, Sweep finds no abandoned reservations.
 //
+// Sweep also removes lookup rows of package secondaryindex that no entity names, if they are older than Expiry and OlderThan.
+// For each page it reads the entities of those that are that old, those of a partition in as few requests as possible. The
+// report counts those that it removes.
+//
 // It reads all rows of the table, and of the tables of its copies, unless
 // Partitions restricts it. A step is a page of up to 1,000 rows, or 100 with a Deadline, and what
 // its rows need. Before that, once for each Store, it finds out whether the views in

@@ -6,6 +6,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
@@ -88,6 +89,7 @@ type (
 const (
 	Copies  = types.Copies  // the primary's properties under another key: a secondary index
 	Members = types.Members // membership in a list: an index entity
+	Lookups = types.Lookups // the primary's key only, outside of its transaction: of package secondaryindex
 	Merges  = types.Merges  // properties inside another entity: denormalisation
 )
 
@@ -128,6 +130,9 @@ func (v *viewFunc[T]) Name() string { return v.name }
 func (v *viewFunc[T]) Engine() (*view.View, error) {
 	if v.rows == nil {
 		return nil, fmt.Errorf("rows: %w", ErrNil)
+	}
+	if v.shape.Kind == Lookups {
+		return nil, azerr.Errorf("Shape.Kind: Lookups are made by package secondaryindex")
 	}
 	return &view.View{Name: v.name, Shape: v.shape, Rows: func(e any) ([]DerivedRow, error) {
 		rows, err := v.rows(e.(*T))

@@ -109,6 +109,7 @@ var functions = []function{
 	{"reindex.Verify", reindex.Verify[person]},
 	{"secondaryindex.Inter", secondaryindex.Inter[person]},
 	{"secondaryindex.Intra", secondaryindex.Intra[person]},
+	{"secondaryindex.Lookup", secondaryindex.Lookup[person]},
 	{"shards.New", shards.New},
 	{"shards.NewStore", shards.NewStore[person]},
 	{"shards.NewTable", shards.NewTable[unknown]},

@@ -190,6 +190,14 @@ func indexOf(e *env) *secondaryindex.Reader[person] {
 	return e.store.Views()[0].(*secondaryindex.Index[person]).On(e.store)
 }
 
+// lookupOf returns the reader of an index with lookup rows.
+func lookupOf(e *env) *secondaryindex.LookupReader[person] {
+	ix := secondaryindex.Lookup("lookup", nil, func(p *person) []string { return []string{p.Name} }, nil)
+	store := assert.Must(patterns.NewStore(e.stamped, &patterns.StoreOptions[person]{Views: []patterns.View[person]{ix}}))(e.t)
+	_, _ = store.Put(e.t.Context(), good("looked up"))
+	return ix.On(store)
+}
+
 // lists returns a list in the table and one in a blob, with their store.
 func lists(e *env) []*indexentity.Reader[person] {
 	local := indexentity.Intra("list", nameOf, nil)
@@ -315,13 +323,13 @@ func receivers(e *env) []any {
 	for _, i := range items(e) {
 		found = append(found, e.store.Batch().Insert(good("batch")).DeleteItem(i))
 	}
-	found = append(found, indexOf(e))
+	found = append(found, indexOf(e), lookupOf(e))
 	for _, r := range lists(e) {
 		found = append(found, r)
 	}
 	list := indexentity.Intra("list", nameOf, nil)
 	found = append(found, list, indexentity.Intra("list", func(*person) (string, bool) { return "", true }, &indexentity.Options[person]{Property: "a b"}),
-		secondaryindex.Intra[person]("local", nil, nil))
+		secondaryindex.Intra[person]("local", nil, nil), secondaryindex.Lookup[person]("lookup", nil, nil, nil))
 	s, table, store := sharded(e)
 	found = append(found, s, table, store)
 	if r, err := reindex.Survey(ctx, e.stamped.Client(), nil); err == nil {

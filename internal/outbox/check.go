@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -196,6 +197,8 @@ func (c *check) compare(r *Checked, before view.Found, pending bool) comparison 
 		return isRight
 	case r.was != nil && c.young(r.was.Timestamp), e != nil && c.young(e.Timestamp):
 		return isUndecided
+	case r.Superfluous() && r.table.Client.Age(e.Timestamp) < c.Expiry: // its operation may be in progress
+		return isUndecided
 	case r.Err != nil, r.at == c.home && r.read.snapshot:
 		return isWrong
 	case r.was == nil && before.Row.ETag == r.found.Row.ETag && before.Mark.ETag == r.found.Mark.ETag:
@@ -256,11 +259,26 @@ func (s *Store) imply(c *Checked, e *fetch.Entry) (same bool) {
 	implied, c.Err = s.implied(c.was)
 	c.claim.Wanted, c.claim.Body, c.claim.Merge = false, nil, types.MergeSpec{}
 	c.want(implied, true, false)
+	if c.view.Shape.Kind == types.Lookups && c.Err == nil {
+		var rows []view.Lookup
+		rows, c.Err = s.lookupsOf(c.was)
+		c.claim.Wanted = slices.ContainsFunc(rows, func(l view.Lookup) bool { return l.View == c.view && l.Row() == c.claim.Key })
+	}
 	c.Wanted = c.claim.Wanted
 	if c.table == nil {
 		c.claim.Merge.Add = nil // nothing shows what was counted
 	}
 	return false
+}
+
+// Superfluous reports whether the row is a lookup row that no primary names, which has no effect.
+func (c *Checked) Superfluous() bool { return c.view.Shape.Kind == types.Lookups && !c.Wanted }
+
+// Lookup returns the row if it is superfluous.
+func (c *Checked) Lookup() (row LookupRow, ok bool) {
+	row.Primary = c.Primary
+	row.Lookup, ok = c.view.LookupAt(c.Ref.Key())
+	return row, ok && c.Superfluous()
 }
 
 // Owner is the primary that has a row which is Held, zero if it belongs to no view.

@@ -205,7 +205,7 @@ func (c *cluster) recoverAs(ctx context.Context, v version) error {
 // clean checks that all rows are as the primaries imply and that no operation has left a
 // record.
 func (c *cluster) clean(ctx context.Context) error {
-	if err := verify(ctx, c.own, c.other, c.views, nil); err != nil {
+	if err := errors.Join(verify(ctx, c.own, c.other, c.views, nil), c.checkLookups(ctx, true)); err != nil {
 		return err
 	}
 	rows, err := readTable(ctx, c.own)

@@ -33,7 +33,7 @@ func (t *transaction) commit(ctx context.Context, changes []txn.Change) ([]strin
 			return etags, nil
 		}
 		if errors.Is(rerr, azerr.ErrOutcomeUnknown) {
-			if t.repeatable() && ctx.Err() == nil {
+			if (t.repeatable() || t.lookups.repeats()) && ctx.Err() == nil {
 				return nil, &retryable{rerr}
 			}
 			return nil, rerr
@@ -57,6 +57,10 @@ func (t *transaction) repeatable() bool {
 // send is the one request of a transaction.
 func (t *transaction) send(ctx context.Context, changes []txn.Change) ([]string, error) {
 	t.sent++
+	return t.lookups.send(ctx, changes, t.request)
+}
+
+func (t *transaction) request(ctx context.Context, changes []txn.Change) ([]string, error) {
 	client := t.store.Table.Client
 	if len(changes) == 1 {
 		etag, err := client.Write(ctx, changes[0].Write)

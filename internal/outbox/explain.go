@@ -74,6 +74,14 @@ func (s *Store) Explain(q *Question) (*types.Explanation, error) {
 	if op.was != nil || op.now != nil {
 		t.changed = t.ops
 	}
+	before := q.Was
+	if q.Assume {
+		before = op.now
+	}
+	t.lookups = s.lookups(t)
+	if err := t.lookups.suppose(op, before, op.now); err != nil {
+		return nil, fmt.Errorf("explain: %w", err)
+	}
 	if t.local, err = view.LocalRows(local); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
@@ -149,7 +157,7 @@ func (t *transaction) explain() *types.Explanation {
 	if len(outbox) > 0 {
 		x.prepare(remote)
 	}
-	x.transaction(t, outbox)
+	t.lookups.explain(x, outbox, func(outbox []*operation) { x.transaction(t, outbox) })
 	if t.store.Later && len(outbox) > 0 {
 		var rows []types.StepRow
 		for i := range remote {

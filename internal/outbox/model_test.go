@@ -182,6 +182,7 @@ func verify(ctx context.Context, own, other *aztables.Client, views []string, sk
 	if slices.Contains(views, "company") && skip == nil && marks != len(hires) {
 		return fmt.Errorf("%d marks for %d primaries", marks, len(hires))
 	}
+	maps.DeleteFunc(others, func(_ string, p map[string]any) bool { return p["azp_view"] == "byLookup" }) // see checkLookups
 	wantOwn, wantOther := implied(hires, views)
 	return errors.Join(sameRows("own", rows, wantOwn, skip), sameRows("other", others, wantOther, skip))
 }

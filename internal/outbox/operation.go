@@ -26,6 +26,8 @@ type transaction struct {
 	changed []*operation    // those that change their entity in this attempt
 	local   []view.LocalRow // the rows derived from them that change in this attempt
 
+	lookups lookupWriter
+
 	sent int              // how often the transaction was sent
 	late calls.Unanswered // a write of any attempt may still arrive
 }
@@ -90,6 +92,7 @@ func (s *Store) RunAll(ctx context.Context, ins []*Intent) ([]txn.Record, error)
 
 func (s *Store) newTransaction(ins []*Intent) *transaction {
 	t := &transaction{store: s}
+	t.lookups = s.lookups(t)
 	for i, in := range ins {
 		t.ops = append(t.ops, &operation{Intent: in, index: i, alone: len(ins) == 1})
 		t.check = t.check || in.Repair
@@ -97,15 +100,15 @@ func (s *Store) newTransaction(ins []*Intent) *transaction {
 	return t
 }
 
-func (t *transaction) run(ctx context.Context) ([]txn.Record, error) {
+func (t *transaction) run(ctx context.Context) (records []txn.Record, err error) {
 	if err := t.checkKeys(); err != nil {
 		return nil, t.batchError(err, err)
 	}
+	defer func() { t.lookups.end(ctx, err == nil) }()
 	ctx = calls.Track(ctx, &t.late)
 	var unknown error // the outcome of an earlier attempt
 	for try := 1; ; try++ {
-		records, err := t.attempt(ctx)
-		if err == nil {
+		if records, err = t.attempt(ctx); err == nil {
 			return records, nil
 		}
 		err = t.confirmDuplicate(ctx, err)
@@ -222,6 +225,9 @@ func (t *transaction) attempt(ctx context.Context) ([]txn.Record, error) {
 	}
 	if t.needsOutbox() {
 		return t.throughOutbox(ctx, batch)
+	}
+	if err := t.lookups.put(ctx); err != nil {
+		return nil, err
 	}
 	if t.repairsRows() && len(batch.Changes()) == len(t.changed) {
 		t.release(ctx)

@@ -21,7 +21,7 @@ import (
 // transaction is never torn. In the end, all derived rows are correct, without a sweep, and
 // the results for each entity have an order.
 func TestEveryRandomScheduleEndsConsistent(t *testing.T) {
-	harness.Schedules(t, []string{"all views", "few views", "local views", "a counter", "some views", "two versions", "a view comes and goes", "transactions over several entities", "rows without markers", "left to a worker"}, 9, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, []string{"all views", "few views", "local views", "a counter", "some views", "two versions", "a view comes and goes", "transactions over several entities", "rows without markers", "left to a worker", "lookups"}, 9, func(ctx context.Context, mode string, s *harness.Schedule) {
 		s.DrawFaults(time.Hour - time.Minute)
 		r := &storeRun{Schedule: s, watched: s.IntN(4) == 0, skewed: s.IntN(2) == 0, crowd: crowd(s.IntN(3))}
 		r.cluster = &cluster{inner: s.Inner, expiry: time.Hour, stamped: s.IntN(2) == 0, guard: s.IntN(2) == 0, plain: s.IntN(4) == 0}
@@ -39,16 +39,18 @@ func TestEveryRandomScheduleEndsConsistent(t *testing.T) {
 		case "left to a worker":
 			r.follow, r.crowd = patterns.Later, crowd(s.IntN(4))
 			r.views = [][]string{everyView, everyView, fewViews, viewsHere}[s.IntN(4)]
+		case "lookups":
+			r.views, r.crowd = [][]string{{"byLookup"}, {"byLookup"}, append(slices.Clone(viewsHere), "byLookup"), withLookups}[s.IntN(4)], []crowd{forAll, forAll, forEntity, forGroup}[s.IntN(4)]
 		case "rows without markers":
 			layout := [][]string{{unmarked}, {unmarked}, nil}[s.IntN(3)]
 			r.views = append(slices.DeleteFunc(slices.Clone(everyView), func(string) bool { return s.IntN(4) == 0 }), layout...)
 			r.byHand = layout == nil || s.IntN(2) == 0
 			r.watched = r.watched && !r.byHand // a counter does not include these entities yet
 		case "two versions":
-			r.views, r.added = everyView, []string{"byEmail", "byName", "lastHere", "lastAll", "department", "company"}[s.IntN(6)]
+			r.views, r.added = withLookups, []string{"byEmail", "byName", "lastHere", "lastAll", "department", "company", "byLookup"}[s.IntN(7)]
 			r.versions = []version{{}, r.without()}
 		case "a view comes and goes":
-			r.views, r.added, r.crowd = everyView, everyView[s.IntN(len(everyView))], crowd(s.IntN(2))
+			r.views, r.added, r.crowd = withLookups, withLookups[s.IntN(len(withLookups))], crowd(s.IntN(2))
 		default:
 			r.views = slices.DeleteFunc(slices.Clone(everyView), func(string) bool { return s.IntN(2) == 0 })
 		}
@@ -167,7 +169,7 @@ func (r *storeRun) run(ctx context.Context) {
 		check("repair", r.repairAll(ctx))
 		check("recovery from the repair", r.recover(ctx))
 	}
-	check("before the sweep", r.consistent(ctx))
+	check("before the sweep", errors.Join(r.consistent(ctx), r.checkLookups(ctx, false)))
 	time.Sleep(2 * r.expiry)
 	check("sweep", r.sweep(ctx))
 	check("recovery from the sweep", r.recover(ctx))

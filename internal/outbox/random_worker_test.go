@@ -150,7 +150,7 @@ func (r *storeRun) expected(err error) bool {
 // watch checks the invariants, after every transaction.
 func (r *storeRun) watch(ctx context.Context) {
 	rows, err := readTable(ctx, r.own)
-	if err := errors.Join(err, inPartition(ctx, r.cluster), r.checkBadges(ctx), r.wholes.check(rows)); err != nil {
+	if err := errors.Join(err, inPartition(ctx, r.cluster), r.checkLookups(ctx, false), r.checkBadges(ctx), r.wholes.check(rows)); err != nil {
 		r.Failf("after a transaction: %w", err)
 	}
 }

@@ -127,6 +127,7 @@ func (t *transaction) prepare(ctx, within context.Context) error {
 		t.state.tried = make(chan struct{})
 		steps = slices.Insert(steps, 0, func() error { return t.enqueue(ctx) })
 	}
+	steps = append(steps, func() error { return t.lookups.put(ctx) })
 	errs := make([]error, len(steps))
 	t.store.each(len(steps), func(i int) {
 		if errs[i] = steps[i](); errs[i] != nil {

@@ -44,10 +44,11 @@ type Config struct {
 // concurrent use.
 type Store struct {
 	Config
-	own     *view.RemoteTable // remote rows in the primaries' own table
-	records *txn.Table        // the outbox rows, in the same table
-	states  *txn.Table        // the states of the views, in the same table
-	owner   *ownership        // shared with the Stores of Within
+	own     *view.RemoteTable               // remote rows in the primaries' own table
+	records *txn.Table                      // the outbox rows, in the same table
+	states  *txn.Table                      // the states of the views, in the same table
+	lookups func(*transaction) lookupWriter
+	owner   *ownership                      // shared with the Stores of Within
 }
 
 // New returns a Store.
@@ -62,14 +63,19 @@ func New(c Config) (*Store, error) {
 	}
 	owner := &ownership{turn: make(chan struct{}, 1)}
 	owner.known.Store(!slices.ContainsFunc(c.Views.Views, func(v *view.View) bool { t, _ := v.Where(); return t != nil }))
-	return &Store{
+	s := &Store{
 		Config: c,
 		owner:  owner,
 		states: states,
 		own:    view.NewTable("", c.Table.Client),
 		// Stamped, because two workers may store the same.
 		records: &txn.Table{Client: c.Table.Client, Codec: codec, Zero: func() any { return new(outboxRow) }, Stamped: true},
-	}, nil
+	}
+	s.lookups = func(*transaction) lookupWriter { return noLookups{} }
+	if slices.ContainsFunc(c.Views.Views, func(v *view.View) bool { return v.Shape.Kind == types.Lookups }) {
+		s.lookups = newLookups
+	}
+	return s, nil
 }
 
 // Begin begins the span of an operation.

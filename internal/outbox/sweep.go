@@ -48,11 +48,11 @@ type sweeper struct {
 	tables []*view.RemoteTable // to read: that of the primaries, and those of copies
 }
 
-// tables returns the table of the primaries, and those of copies, which may have reservations.
+// tables returns the table of the primaries, and those of copies, which may have reservations, and of lookup rows.
 func (s *Store) tables() []*view.RemoteTable {
 	all := []*view.RemoteTable{s.own}
 	for _, v := range s.Views.Views {
-		if t, ok := v.Shape.Target.(*view.RemoteTable); ok && v.Shape.Kind == types.Copies && indexOfTable(all, t) < 0 {
+		if t, ok := v.Shape.Target.(*view.RemoteTable); ok && (v.Shape.Kind == types.Copies || v.Shape.Kind == types.Lookups) && indexOfTable(all, t) < 0 {
 			all = append(all, t)
 		}
 	}
@@ -92,12 +92,18 @@ func (sw *sweeper) page(ctx context.Context, n int, cursor string) (next string,
 			return nil // failures are in the report
 		})
 	}
+	if sw.Partitions == nil {
+		sw.lookups(ctx, t, rows)
+	}
 	return next, ctx.Err()
 }
 
 // filter matches the rows to process: outbox rows and, in all partitions, rows that are reserved.
 func (sw *sweeper) filter(t *view.RemoteTable) query.Filter {
 	records, reserved := query.RowKey.Prefix(outboxPrefix), query.Prop(view.PropOp).Gt("")
+	if names := sw.store.lookupViews(t); len(names) > 0 {
+		reserved = query.Or(reserved, query.Prop(view.PropView).In(names...))
+	}
 	switch {
 	case t != sw.store.own:
 		return reserved
@@ -142,8 +148,8 @@ func (sw *sweeper) record(ctx context.Context, row fetch.Entry) {
 // which it is completed.
 func (sw *sweeper) reservation(ctx context.Context, t *view.RemoteTable, row fetch.Entry) {
 	v, err := sw.store.Views.View(row.Text(view.PropView))
-	if err != nil || v.TargetID() != t.ID() {
-		return // of another store
+	if err != nil || v.TargetID() != t.ID() || v.Shape.Kind == types.Lookups {
+		return // of another store, or not reserved
 	}
 	if t.Client.Age(row.Timestamp) < sw.OlderThan {
 		sw.count(row.Key, nil, func(r *types.SweepReport) { r.Skipped++ })

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/fetch"
@@ -38,6 +39,11 @@ func (s *Store) Parts(e *fetch.Entry, primaries bool, use, here func(*view.View)
 		return stored, nil, false, err
 	}
 	implied, err := s.implied(r)
+	if err == nil {
+		var lookups []view.Lookup
+		lookups, err = s.lookupsOf(r)
+		wanted = view.LookupParts(slices.DeleteFunc(lookups, func(l view.Lookup) bool { return !use(l.View) }), r.Key)
+	}
 	listing := view.ListingOf(r.Origin)
 	for i := range implied {
 		if err == nil && use(implied[i].View) {

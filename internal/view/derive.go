@@ -38,7 +38,7 @@ func (d *Derived) sameContent(o *Derived) bool {
 }
 
 // Derive returns every row that entity, which is stored at key, implies, ordered by
-// view and key. If entity is nil there are none. It makes no request.
+// view and key, without lookup rows, which [Set.Lookups] returns. If entity is nil there are none. It makes no request.
 //
 // unknown was read with the entity, or is what it is stored with; nil for neither. Copies store
 // properties as the primary does, and full copies have all that it has.
@@ -52,6 +52,9 @@ func (s *Set) Derive(entity any, key keys.Key, unknown *edm.Unknown) ([]Derived,
 	twice := s.asksTwice()
 	var shown any
 	for _, v := range s.Views {
+		if v.Shape.Kind == types.Lookups {
+			continue
+		}
 		var rows []types.DerivedRow
 		var err error
 		if shown, rows, err = s.rowsOf(v, entity, shown, twice); err != nil {

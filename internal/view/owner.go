@@ -18,13 +18,14 @@ const ReservedRow = "~azp"
 // The properties that the library adds to rows. Names and values are part of the stored
 // format.
 const (
-	PropOwnerPK = "azp_pk"     // of a copy or mark: the primary's PartitionKey
-	PropOwnerRK = "azp_rk"     // of a copy or mark: the primary's RowKey
-	PropView    = "azp_view"   // of a copy, list or mark: the view's name
-	PropOp      = "azp_op"     // of a copy: the operation that holds it until that is completed
-	PropState   = "azp_state"  // of a copy: "reserved" if it only holds its key; of a row that a merge created: "part"; of an outbox row: its state
-	PropViews   = "azp_views"  // of a primary or an outbox row: the views of the program that wrote it, a [Listing]
-	propMerged  = "azp_merged" // of a row merged into: who set which properties
+	PropOwnerPK = "azp_pk"      // of a copy or mark: the primary's PartitionKey
+	PropOwnerRK = "azp_rk"      // of a copy or mark: the primary's RowKey
+	PropView    = "azp_view"    // of a copy, list or mark: the view's name
+	PropOp      = "azp_op"      // of a copy: the operation that holds it until that is completed
+	PropState   = "azp_state"   // of a copy: "reserved" if it only holds its key; of a row that a merge created: "part"; of an outbox row: its state
+	PropViews   = "azp_views"   // of a primary or an outbox row: the views of the program that wrote it, a [Listing]
+	PropLookups = "azp_lookups" // of a primary: the ids of its lookup rows, see [Set.Lookups]
+	propMerged  = "azp_merged"  // of a row merged into: who set which properties
 )
 
 const (

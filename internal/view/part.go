@@ -39,6 +39,7 @@ const (
 	PartMember PartKind = 'm'
 	PartSet    PartKind = 's' // properties merged into a row
 	PartMark   PartKind = 'n' // the parts of remote counters
+	PartLookup PartKind = 'l'
 )
 
 // MemberLister is a [List] that can be verified: its members can be listed.
@@ -144,6 +145,10 @@ func (v *View) appendStored(all []Part, p Part, row edm.Properties) ([]Part, err
 	}
 	if v.Shape.Kind == types.Copies {
 		p.Kind, p.Primary, p.Content = PartCopy, owner.Primary, contentOf(v.at(p.Key).normal(row, v.Layout.Only))
+		return append(all, p), nil
+	}
+	if v.Shape.Kind == types.Lookups {
+		p.Kind, p.Primary = PartLookup, owner.Primary
 		return append(all, p), nil
 	}
 	lister, ok := v.Shape.List.(MemberLister)
@@ -255,6 +260,9 @@ func ParsePart(b []byte) (p Part, err error) {
 // read, or nothing but the properties of the library in a copy that has none. If the row belongs to
 // another primary, other describes it. It makes no request.
 func (c *Claim) Agrees(found Found) (agrees bool, other *OwnedByOther, err error) {
+	if c.View.Shape.Kind == types.Lookups {
+		return c.Wanted != found.Row.Absent(), nil, nil
+	}
 	if agrees, err = c.agreesUnmarked(found.Row); agrees || err != nil {
 		return agrees, nil, err
 	}

@@ -95,7 +95,7 @@ func (v *View) check(names []string, outbox bool) error {
 		return BadView(v.Name, "a name has 1 to 64 letters, digits, '-', '_' and '.'")
 	case slices.Contains(names, v.Name):
 		return BadView(v.Name, "two views have this name")
-	case v.Shape.Kind < types.Copies || v.Shape.Kind > types.Merges:
+	case v.Shape.Kind < types.Copies || v.Shape.Kind > types.Lookups:
 		return BadView(v.Name, "its shape has an unknown kind")
 	case v.Shape.Kind == types.Members && v.Shape.List == nil && (table != nil || !v.Foreign()):
 		return BadView(v.Name, "its shape has no List")
@@ -105,7 +105,7 @@ func (v *View) check(names []string, outbox bool) error {
 		return BadView(v.Name, "its shape is Plain, which merges cannot be")
 	case v.Shape.Adopt < types.AdoptEqual || v.Shape.Adopt > types.AdoptLeave:
 		return BadView(v.Name, "its shape has an unknown Adopt")
-	case (v.Foreign() || v.Shape.Remote) && !outbox:
+	case (v.Foreign() || v.Shape.Remote) && v.Shape.Kind != types.Lookups && !outbox:
 		return NoOutbox(v.Name)
 	case v.Foreign() && table == nil && other == nil:
 		return BadView(v.Name, "its target was not made by TableTarget or a pattern package")

@@ -52,7 +52,7 @@ func (r *run) validGroup(g []outbox.Checked) bool {
 // validFindings reports whether a job can have recorded the findings.
 func (r *run) validFindings(all []Finding) bool {
 	return !slices.ContainsFunc(all, func(f Finding) bool {
-		return !slices.Contains([]Kind{Missing, Wrong, Orphan, Duplicate}, f.Kind) || !r.knows(f.View, f.Row, f.Primary)
+		return !slices.Contains([]Kind{Missing, Wrong, Orphan, Duplicate, Superfluous}, f.Kind) || !r.knows(f.View, f.Row, f.Primary)
 	})
 }
 

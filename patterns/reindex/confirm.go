@@ -3,6 +3,7 @@ package reindex
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -33,7 +34,7 @@ func (r *run) confirmAll(ctx context.Context, groups [][]outbox.Checked) error {
 	if findings, err = r.record(ctx, findings); err != nil {
 		return err
 	}
-	counts := map[Kind]*int{Missing: &r.Report.Missing, Wrong: &r.Report.Wrong, Orphan: &r.Report.Orphan, Duplicate: &r.Report.Duplicate}
+	counts := map[Kind]*int{Missing: &r.Report.Missing, Wrong: &r.Report.Wrong, Orphan: &r.Report.Orphan, Duplicate: &r.Report.Duplicate, Superfluous: &r.Report.Superfluous}
 	for _, f := range findings {
 		*counts[f.Kind]++
 	}
@@ -78,6 +79,8 @@ func (r *run) confirm(ctx context.Context, group []outbox.Checked, res *result) 
 
 func kindOf(c *outbox.Checked) Kind {
 	switch {
+	case c.Superfluous():
+		return Superfluous
 	case !c.Wanted:
 		return Orphan
 	case c.Held:
@@ -90,10 +93,17 @@ func kindOf(c *outbox.Checked) Kind {
 
 // repair repairs rows of one partition, which are findings, or computes what that would take.
 func (r *run) repair(ctx context.Context, rows []outbox.Checked, res *result) error {
+	var superfluous []outbox.LookupRow
 	for _, c := range rows {
 		if c.Held {
 			res.fail(c.Primary, &patterns.DuplicateError{View: c.Ref.View, Key: c.Ref.Key()})
 		}
+		if row, ok := c.Lookup(); ok {
+			superfluous = append(superfluous, row)
+		}
+	}
+	if err := r.remove(ctx, superfluous, res); err != nil {
+		return err
 	}
 	all, requests := r.store.Corrections(rows)
 	res.Requests.Repair += requests
@@ -103,4 +113,27 @@ func (r *run) repair(ctx context.Context, rows []outbox.Checked, res *result) er
 		}
 	}
 	return nil
+}
+
+// remove removes superfluous lookup rows of primaries in one partition.
+func (r *run) remove(ctx context.Context, rows []outbox.LookupRow, res *result) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	if res.Requests.Repair += len(rows); r.DryRun {
+		return nil
+	}
+	var mu sync.Mutex
+	n, err := r.store.RemoveLookups(ctx, rows, func(row outbox.LookupRow, remove func() error) error {
+		err := remove()
+		if err == nil || interrupts(ctx, err) {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		res.fail(row.Primary, err)
+		return nil
+	})
+	res.Requests.Repair += n
+	return err
 }

@@ -83,6 +83,10 @@ const (
 	Wrong     Kind = "wrong"     // its content is not what the primary implies
 	Orphan    Kind = "orphan"    // the primary that it belongs to does not exist, or does not imply it
 	Duplicate Kind = "duplicate" // a primary implies it, but it belongs to another that implies it too, or to no view
+
+	// Superfluous is no error: a lookup row that no primary names has no effect, see [secondaryindex.Lookup]. Rows that
+	// are younger than the Store's Expiry may be those of an operation in progress; they are no findings, but [Report.Undecided].
+	Superfluous Kind = "superfluous"
 )
 
 // Finding is a row that is not what the primaries imply.
@@ -106,6 +110,7 @@ type Report struct {
 	Primaries int // of these
 
 	Missing, Wrong, Orphan, Duplicate int // findings
+	Superfluous                       int // likewise, but no errors
 
 	Repaired int // findings that were repaired
 	Failed   int // findings that were not, duplicates among them, entities that cannot be read, and rows that cannot be checked
@@ -157,7 +162,7 @@ func (r *Report) add(o *Report) {
 
 func (r *Report) counts() []*int {
 	q := &r.Requests
-	return []*int{&r.Rows, &r.Primaries, &r.Missing, &r.Wrong, &r.Orphan, &r.Duplicate, &r.Repaired, &r.Failed, &r.Filled, &r.Undecided,
+	return []*int{&r.Rows, &r.Primaries, &r.Missing, &r.Wrong, &r.Orphan, &r.Duplicate, &r.Superfluous, &r.Repaired, &r.Failed, &r.Filled, &r.Undecided,
 		&q.Owners, &q.Scan, &q.Confirm, &q.Repair, &q.Fill}
 }
 

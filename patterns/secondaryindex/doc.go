@@ -73,12 +73,35 @@
 // only the properties named in [Options.Only]. The guide prefers full copies, which answer
 // a query in one request.
 //
+// [Lookup] stores rows in partitions of their own that contain nothing but the key of an entity. An entity can
+// have several values. The rows are inserted before the entity, and deleted after it has lost the value. Each ends in
+// the id of the operation that has added the value, and the entity names its rows in azp_lookups:
+//
+//	PartitionKey  RowKey                             Properties
+//	2026-11       trip                               Title, Tags, azp_lookups
+//	tag_2026-11   alps  trip 6UIQVE7N67VVPAXCNFS…    azp_pk, azp_rk, azp_view
+//
+// # Which index
+//
+//	                          Intra         Lookup            Inter             package indexentity
+//	the entities are in       one partition any partition     any partition     any partition
+//	a value may be            unique        shared            unique, shared    shared
+//	values of an entity       one           several           one               one
+//	Insert                    1             1 + 1 for a value 4 + 2 to a queue  5 + 2 to a queue
+//	reading 100 entities      1             101               1                 1, keys only
+//	found immediately         yes           yes               no                no
+//	a result is current       yes           yes               after a check     after a check
+//	to be operated            nothing       nothing           queue and worker  queue and worker
+//
+// After a crash a Lookup has at most one superfluous row for each value of the operation, which no
+// reader returns. [patterns.Store.Sweep] removes it.
+//
 // Names of indexes contain no "_". So no name followed by "_" is a prefix of another, and
 // a query of one index never returns rows of another.
 //
 // # Use
 //
-// Make the indexes, pass them to [patterns.NewStore] as views, and change entities through
+// Declare the indexes, pass them to [patterns.NewStore] as views, and change entities through
 // the Store only. An index that needs no client can be a variable of a package. NewStore returns the
 // error of an index that is invalid. [Index.On] returns the [Reader] of an index:
 //
@@ -99,14 +122,18 @@
 //
 // Requests:
 //
-//	                              Intra            Inter
-//	Insert                        1                4, and 2 to the queue
-//	Update of the value           2                9, not unique 7, and 2
-//	Delete                        2                7, not unique 6, and 2
+//	                              Intra            Inter                   Lookup
+//	Insert                        1                4, and 2 to the queue   1, and 1 for each row
+//	Update of the value           2                9, not unique 7, and 2  4
+//	Update of other properties    2                6, and 2                2
+//	Delete                        2                7, not unique 6, and 2  2, and 1 for each row
 //	Get                           1                1
 //	GetFresh                      2                2
-//	Query                         1 for 1,000      1 for 1,000
-//	Page                          1                1
+//	Query                         1 for 1,000      1 for 1,000             1 for 1,000, and 1 for each entity
+//	Page                          1                1                       1, and 1 for each entity
+//
+// Lookup rows of an entity that are in one partition are inserted in one request. Inserts precede the transaction, and deletes
+// follow it, each as one round trip: an insert takes two, a change of the value four.
 //
 // [patterns.Store.Explain] returns them for each operation.
 //
@@ -129,6 +156,13 @@
 //
 // A value that several entities have already, when a unique index is added, is refused to all
 // others with [Options.Duplicates]; package reindex has the steps.
+//
+// A [LookupReader] reads entities, so what it returns is current, and each entity that exists with the value
+// is found, immediately after its insert. The rules are in the README of internal/outbox. Three things can
+// hide an entity: a program that replaces its row without a Store and drops azp_lookups; one that merges another value into it; and a
+// restored copy of the table without the table of the rows. [patterns.Store.Repair], for whole tables
+// package reindex, adds what is missing. An insert without a reply is repeated, up to
+// [patterns.StoreOptions.Tries] times, with new rows each time.
 //
 // # Limits
 //

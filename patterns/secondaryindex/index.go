@@ -31,7 +31,7 @@ type Index[T any] struct {
 	table  *aztables.Client // nil for the primaries' own
 }
 
-// Options are the options of [Intra] and [Inter]. nil and the zero value mean the
+// Options are the options of [Intra], [Inter] and [Lookup]. nil and the zero value mean the
 // defaults: values are unique, and copies are full.
 type Options[T any] struct {
 	// NonUnique permits several primaries with the same value. The row key then ends in
@@ -94,6 +94,11 @@ type Options[T any] struct {
 	// Duplicates contains with the value. Duplicates needs the same Fold and, if Partition is set,
 	// a Partition of its own.
 	Duplicates *Index[T]
+
+	// RemoveSuperfluous, for Lookup only, lets readers remove rows without an entity that they meet, if
+	// they are older than [patterns.StoreOptions.Expiry]: at most 10 for each 1,000 rows, a request each.
+	// [patterns.Store.Sweep] removes all.
+	RemoveSuperfluous bool
 
 	// Version identifies the functions, of which nothing else is known; see
 	// [patterns.Shape.Version]. The other options are part of the definition anyway.

@@ -164,7 +164,7 @@ func (r *Reader[T]) plan(partition string, values Values, opts *patterns.QueryOp
 	q.Ordered = q.Ordered || values.kind != equal
 	rows, err := values.rows(r.index.layout)
 	if err == nil {
-		partition, err = r.partition(partition, values)
+		partition, err = r.index.partitionFor(partition, values)
 	}
 	if err != nil {
 		return f, nil, nil, err
@@ -179,15 +179,15 @@ func (r *Reader[T]) plan(partition string, values Values, opts *patterns.QueryOp
 	return f, q, selected, err
 }
 
-// partition returns the partition key of the rows of values, of the primaries in a partition.
-func (r *Reader[T]) partition(primaries string, values Values) (string, error) {
+// partitionFor returns the partition key of the rows of values, of the primaries in a partition.
+func (ix *Index[T]) partitionFor(primaries string, values Values) (string, error) {
 	switch {
 	case values.in && primaries != "":
 		return "", azerr.Errorf("%w: both Values.In and the partition of the primaries", azerr.ErrBadOption)
 	case values.in:
 		return values.at, nil
-	case r.index.def.Partition != nil && values.kind != equal:
+	case ix.def.Partition != nil && values.kind != equal:
 		return "", azerr.Errorf("%w: a prefix or a range in an index with Options.Partition needs Values.In", azerr.ErrBadOption)
 	}
-	return r.index.partitionOf(primaries, values.from), nil
+	return ix.partitionOf(primaries, values.from), nil
 }

@@ -8,9 +8,10 @@ const (
 	Copies  Kind = iota // the primary's properties under another key: a secondary index
 	Members             // membership in a list: an index entity
 	Merges              // properties inside another entity: denormalisation
+	Lookups             // the primary's key under a value, written outside of its transaction: made by package secondaryindex only
 )
 
-var kindNames = [...]string{"copy", "member", "merge"}
+var kindNames = [...]string{"copy", "member", "merge", "lookup"}
 
 // String returns the name of one row of the kind.
 func (k Kind) String() string {

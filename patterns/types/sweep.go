@@ -45,6 +45,7 @@ type SweepReport struct {
 	// Of a Store. The rest of Done are records of completed operations that were removed.
 	Drained  int // operations whose remote rows were brought up to date
 	Released int // abandoned reservations
+	Lookups  int // lookup rows that no entity names
 
 	// Of large entities: those of Done that were marked, to be deleted by a later sweep.
 	Marked int

@@ -1,0 +1,362 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/patterns/types"
+)
+
+// lookupWriter writes the lookup rows of a transaction, outside of it.
+type lookupWriter interface {
+	// before finds the rows of the version that op changes, with the views that may have any.
+	before(op *operation, views *view.Set) error
+
+	// after names the rows of the new version in op's origin. New ones get the id of the attempt.
+	after(op *operation) error
+
+	// put stores the rows that the attempt adds.
+	put(ctx context.Context) error
+
+	// send sends the transaction.
+	send(ctx context.Context, changes []txn.Change, request sender) ([]string, error)
+
+	// repeats reports whether an attempt whose outcome is unknown is repeated.
+	repeats() bool
+
+	// end removes the rows that no version names any more, after the transaction was applied, or has failed.
+	end(ctx context.Context, applied bool)
+
+	// suppose plans an operation that changes one version into another, for [Store.Explain].
+	suppose(op *operation, was, now any) error
+
+	// explain lists the steps of the transaction, and those of the rows.
+	explain(x *explanation, outbox []*operation, transaction func([]*operation))
+}
+
+// sender sends the changes of a transaction and returns their ETags.
+type sender = func(context.Context, []txn.Change) ([]string, error)
+
+// noLookups is the lookupWriter of a Store without views of kind [types.Lookups].
+type noLookups struct{}
+
+func (noLookups) before(*operation, *view.Set) error { return nil }
+func (noLookups) after(*operation) error             { return nil }
+func (noLookups) put(context.Context) error          { return nil }
+func (noLookups) repeats() bool                      { return false }
+func (noLookups) end(context.Context, bool)          {}
+func (noLookups) suppose(*operation, any, any) error { return nil }
+func (noLookups) send(ctx context.Context, changes []txn.Change, request sender) ([]string, error) {
+	return request(ctx, changes)
+}
+
+func (noLookups) explain(_ *explanation, outbox []*operation, transaction func([]*operation)) {
+	transaction(outbox)
+}
+
+// lookups is the lookupWriter of other Stores. README.md has the rules L1 to L7.
+type lookups struct {
+	t    *transaction
+	ops  map[*operation]*lookupRows
+	at   time.Time // just before the first row with the present ids was sent
+	open bool      // an attempt with the present ids may have been applied
+	lost bool      // an attempt with earlier ids may have been applied
+	once bool      // the last attempt had no condition, and was sent once
+	redo bool      // the last put failed
+}
+
+func newLookups(t *transaction) lookupWriter {
+	return &lookups{t: t, ops: map[*operation]*lookupRows{}}
+}
+
+// lookupRows are the lookup rows of an operation.
+type lookupRows struct {
+	ids    []string      // of the rows that it adds: the last one is that of the attempt
+	old    []view.Lookup // of the version that is changed
+	new    []view.Lookup // of the new one
+	added  []view.Lookup // of new: those that old has not
+	stored []view.Lookup // with the present id
+	former []view.Lookup // with earlier ids, which no version can name
+}
+
+// begin drops the ids of the last attempt if one with them may have been applied, or may be sent too
+// late: rules L1 and L4. In the first case their rows are left to a sweep.
+func (l *lookups) begin() {
+	expires := !l.at.IsZero() && calls.Elapsed(l.at) >= l.t.store.limit()/2
+	for _, op := range l.t.ops {
+		r := l.ops[op]
+		if r == nil {
+			r = &lookupRows{}
+			l.ops[op] = r
+		}
+		if len(r.ids) > 0 && !l.open && !expires {
+			continue
+		}
+		if r.ids = append(r.ids, txn.NewID()); !l.open {
+			r.former = append(r.former, r.stored...)
+		}
+		r.stored = nil
+	}
+	if l.open || expires {
+		l.at, l.open, l.lost = time.Time{}, false, l.lost || l.open
+	}
+}
+
+func (l *lookups) before(op *operation, views *view.Set) (err error) {
+	if op.index == 0 {
+		l.begin()
+	}
+	r := l.ops[op]
+	r.old, r.new, r.added = nil, nil, nil
+	if op.was == nil || op.Rows != nil {
+		return nil
+	}
+	r.old, err = views.Lookups(op.was.Value, op.Key, view.LookupsOf(unknownOf(op.was.Origin)))
+	r.old = slices.DeleteFunc(r.old, func(row view.Lookup) bool { return row.ID == "" })
+	return err
+}
+
+func (l *lookups) after(op *operation) (err error) {
+	r := l.ops[op]
+	if r.new, err = op.views.Lookups(op.now, op.Key, view.LookupsOf(&op.origin.Unknown)); err != nil {
+		return err
+	}
+	for i := range r.new {
+		if row := &r.new[i]; row.ID == "" || op.Repair { // a row that is named may be missing
+			row.ID = r.ids[len(r.ids)-1]
+			r.added = append(r.added, *row)
+		}
+	}
+	op.origin.Unknown = view.WithLookups(&op.origin.Unknown, r.new)
+	return nil
+}
+
+// stampsWith returns the function for the stamps of a row. They include id if the row names a lookup row
+// with one of ids: no other write than that of this operation names one first.
+func stampsWith(id string, ids []string) func(body []byte) (string, error) {
+	return func(body []byte) (string, error) {
+		stamps, err := edm.Stamps(body)
+		if err != nil {
+			return "", err
+		}
+		named, err := view.NamesLookup(body, ids)
+		if named {
+			stamps = txn.AddStamp(id, stamps)
+		}
+		return stamps, err
+	}
+}
+
+// lookupPlace is a partition of a table with lookup rows.
+type lookupPlace struct {
+	table     *view.RemoteTable
+	partition string
+}
+
+// put stores the rows that are not stored yet, those of a partition in one request. They are stored
+// whether they exist or not, so that a repeated request does not fail. A late one stores a row that no
+// primary names.
+func (l *lookups) put(ctx context.Context) error {
+	var all []lookupRequest
+	for _, op := range l.t.ops {
+		r := l.ops[op]
+		for _, row := range r.added {
+			known := slices.Contains(r.stored, row)
+			if known && !l.redo {
+				continue
+			}
+			body, err := row.Body(op.Key)
+			if err != nil {
+				return op.failed(fmt.Errorf("%s: %w", op.Op, err))
+			}
+			all = addLookup(all, l.place(&row), &wire.Write{Kind: wire.InsertOrReplace, PartitionKey: row.Key.Partition, RowKey: row.Row().Row, Body: body})
+			if !known {
+				r.stored = append(r.stored, row)
+			}
+		}
+	}
+	if len(all) > 0 && l.at.IsZero() {
+		l.at = time.Now()
+	}
+	err := calls.Each(untracked(ctx), len(all), l.t.store.Parallel, func(ctx context.Context, i int) (err error) {
+		if r := all[i]; len(r.writes) == 1 {
+			_, err = r.table.Client.Write(ctx, *r.writes[0])
+		} else {
+			_, err = r.table.Client.Batch(ctx, r.writes)
+		}
+		return err
+	})
+	l.redo = err != nil
+	var e *types.Error
+	if errors.As(err, &e) && e.Unsure { // of the row: the transaction is not sent
+		certain := *e
+		if certain.Unsure, certain.Unanswered = false, false; certain.Kind == azerr.ErrOutcomeUnknown {
+			certain.Kind = nil
+		}
+		err = &certain
+	}
+	if err != nil {
+		err = fmt.Errorf("%s: lookup row: %w", l.t.name(), err)
+	}
+	return err
+}
+
+// lookupRequest stores rows of one place.
+type lookupRequest struct {
+	lookupPlace
+	writes []*wire.Write
+}
+
+// addLookup adds a write to the last request of its place, or to a new one if that is full.
+func addLookup(all []lookupRequest, at lookupPlace, w *wire.Write) []lookupRequest {
+	for i := range slices.Backward(all) {
+		if r := &all[i]; r.lookupPlace == at {
+			if len(r.writes) == wire.MaxBatchOps {
+				break
+			}
+			r.writes = append(r.writes, w)
+			return all
+		}
+	}
+	return append(all, lookupRequest{at, []*wire.Write{w}})
+}
+
+// place returns where a row is stored.
+func (l *lookups) place(row *view.Lookup) lookupPlace {
+	table, _ := l.t.store.tableOf(row.View)
+	return lookupPlace{table, row.Key.Partition}
+}
+
+// send enforces rules L1 and L4. A transaction that only inserts could be applied a second time, after
+// its entities were deleted with their lookup rows. So it is sent once, unless the service refuses it
+// because of load.
+func (l *lookups) send(ctx context.Context, changes []txn.Change, request sender) ([]string, error) {
+	if l.once = false; l.at.IsZero() {
+		return request(ctx, changes)
+	}
+	left := l.t.store.limit() - calls.Elapsed(l.at)
+	if left <= 0 { // the process may have been suspended
+		return nil, &retryable{errSlow}
+	}
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	if l.once = !slices.ContainsFunc(changes, func(c txn.Change) bool { return c.Kind >= wire.Merge && c.ETag != "*" }); l.once {
+		ctx = policy.WithRetryOptions(ctx, policy.RetryOptions{ShouldRetry: func(resp *http.Response, err error) bool {
+			return err == nil && (resp.StatusCode == http.StatusServiceUnavailable || resp.StatusCode == http.StatusTooManyRequests)
+		}})
+	}
+	primaries := changes[:len(l.t.changed)]
+	for i, op := range l.t.changed {
+		if r := l.ops[op]; len(r.added) > 0 {
+			if primaries[i].ID == "" {
+				primaries[i].ID = r.ids[0]
+			}
+			primaries[i].Stamps = stampsWith(primaries[i].ID, r.ids)
+		}
+	}
+	etags, err := request(ctx, changes)
+	_, e := failedChange(err)
+	switch {
+	case e == nil:
+	case e.Unsure:
+		l.open = true
+	case l.lost && l.t.state == nil: // by its own earlier attempt, perhaps
+		unsure := *e
+		unsure.Unsure, unsure.Unanswered = true, true
+		if etags, rerr := txn.Resolve(ctx, l.t.store.Table.Client, primaries, &unsure); rerr == nil {
+			return etags, nil
+		}
+	}
+	return etags, err
+}
+
+func (l *lookups) repeats() bool { return l.once }
+
+// end enforces rule L6.
+func (l *lookups) end(ctx context.Context, applied bool) {
+	var rows []view.Lookup
+	for _, op := range l.t.ops {
+		r := l.ops[op]
+		if r == nil { // nothing was planned
+			continue
+		}
+		rows = append(rows, r.former...)
+		switch {
+		case applied:
+			for _, row := range slices.Concat(r.old, r.stored) {
+				if !slices.Contains(r.new, row) {
+					rows = append(rows, row)
+				}
+			}
+		case !l.open:
+			rows = append(rows, r.stored...)
+		}
+	}
+	l.t.store.each(len(rows), func(i int) {
+		// If that fails the row is left to a sweep.
+		_, _ = l.place(&rows[i]).table.Client.Write(untracked(ctx), txn.Delete(rows[i].Row(), "*"))
+	})
+}
+
+// untracked returns a context for writes of lookup rows: one without a reply concerns no row of the outbox.
+func untracked(ctx context.Context) context.Context {
+	return calls.Track(ctx, new(calls.Unanswered))
+}
+
+func (l *lookups) suppose(op *operation, was, now any) (err error) {
+	r := &lookupRows{}
+	l.ops[op] = r
+	views := l.t.store.Views.After("")
+	if r.old, err = views.Lookups(was, op.Key, ""); err != nil {
+		return err
+	}
+	if r.new, err = views.Lookups(now, op.Key, ""); err != nil {
+		return err
+	}
+	r.added = slices.DeleteFunc(slices.Clone(r.new), func(row view.Lookup) bool { return slices.Contains(r.old, row) })
+	return nil
+}
+
+func (l *lookups) explain(x *explanation, outbox []*operation, transaction func([]*operation)) {
+	var added, removed []types.StepRow
+	places := map[lookupPlace]int{}
+	for _, op := range l.t.ops {
+		r := l.ops[op]
+		for i := range r.added {
+			places[l.place(&r.added[i])]++
+			added = append(added, types.StepRow{View: r.added[i].View.Name, Action: "insert lookup row", Key: r.added[i].Key})
+		}
+		for i := range r.old {
+			if !slices.Contains(r.new, r.old[i]) {
+				removed = append(removed, types.StepRow{View: r.old[i].View.Name, Action: "delete lookup row", Key: r.old[i].Key})
+			}
+		}
+	}
+	requests := 0
+	for _, n := range places {
+		requests += (n + wire.MaxBatchOps - 1) / wire.MaxBatchOps
+	}
+	if len(added) > 0 {
+		trips := (requests + x.limit - 1) / x.limit
+		if len(outbox) > 0 { // next to the message
+			trips = 0
+		}
+		x.steps(types.Before, "insert lookup rows", requests, trips, added...)
+	}
+	transaction(outbox)
+	if len(removed) > 0 {
+		x.step(types.Eventual, "delete lookup rows", len(removed), removed...)
+	}
+}

@@ -1,0 +1,256 @@
+package secondaryindex
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
+	"github.com/azpatterns/azpatterns/internal/naming"
+	"github.com/azpatterns/azpatterns/internal/outbox"
+	"github.com/azpatterns/azpatterns/internal/pages"
+	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// LookupReader reads a [LookupIndex]. It is safe for concurrent use.
+//
+// An entity that does not change during a call, and has a value among those that are asked for, is returned exactly once. An
+// entity that changes meanwhile may be returned not at all, once, or several times, and never in a
+// version without such a value. With clients that also read the secondary region, as those of package
+// regions, this holds for reads of the primary region.
+//
+// The parameter partition of its methods is the partition key of the primaries, as for [Reader].
+type LookupReader[T any] struct {
+	index *LookupIndex[T]
+	store *patterns.Store[T]
+	view  *view.View // of the store
+	err   error      // of each call
+}
+
+// On returns the reader of ix in store. It makes no request. If ix is not one of the store's
+// views, or is invalid, each call of the reader fails with [patterns.ErrBadView] before any
+// request.
+func (ix *LookupIndex[T]) On(store *patterns.Store[T]) *LookupReader[T] {
+	if ix == nil {
+		ix = Lookup[T]("", nil, nil, nil)
+	}
+	r := &LookupReader[T]{index: ix, store: store}
+	if _, r.err = naming.Client(store, ix, ix.index.table); r.err == nil {
+		r.view, r.err = store.Engine().Views.View(ix.Name())
+	}
+	return r
+}
+
+// Query returns the entities that have one of the values, ordered by the smallest of those and
+// then by the key of the entity. They can be written back. Lookup rows and entities are read as the loop
+// needs them. After an error the sequence ends. Each run of the sequence reads again.
+//
+// One request for each 1,000 rows of the values, and one for each entity, up to
+// [patterns.QueryOptions.Parallel] concurrently. Limit counts entities. Select is refused. On Cosmos DB for
+// Table, whose results have no order, Query fails with [patterns.ErrUnordered] except for [Equal].
+func (r *LookupReader[T]) Query(ctx context.Context, partition string, values Values, opts *patterns.QueryOptions) iter.Seq2[patterns.Item[T], error] {
+	return func(yield func(patterns.Item[T], error) bool) {
+		p, err := r.plan(partition, values, opts)
+		if err != nil {
+			yield(patterns.Item[T]{}, r.fail("query", err))
+			return
+		}
+		left := p.Limit
+		if p.Limit = 0; left > 0 && p.PageSize == 0 {
+			p.PageSize = min(left, maxPage)
+		}
+		for cursor, more := "", true; more; more = cursor != "" {
+			var rows []outbox.LookupRow
+			if rows, cursor, err = r.rows(ctx, &p, cursor); err != nil {
+				yield(patterns.Item[T]{}, r.fail("query", err))
+				return
+			}
+			for item, err := range r.entities(ctx, p, rows, &left) {
+				if err != nil {
+					yield(item, r.fail("query", err))
+					return
+				}
+				if left--; !yield(item, nil) || left == 0 {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Page reads one page of what [LookupReader.Query] returns: the first if cursor is "",
+// otherwise the one after the page that returned cursor. PageSize limits the rows of values that it reads, and so
+// does Limit. It fails with [patterns.ErrBadCursor] if the cursor is damaged or belongs to another query.
+// One request, and one for each entity.
+func (r *LookupReader[T]) Page(ctx context.Context, partition string, values Values, cursor string, opts *patterns.QueryOptions) (patterns.Page[T], error) {
+	var page patterns.Page[T]
+	p, err := r.plan(partition, values, opts)
+	if err != nil {
+		return page, r.fail("page", err)
+	}
+	rows, next, err := r.rows(ctx, &p, cursor)
+	if err != nil {
+		return page, r.fail("page", err)
+	}
+	all := 0
+	for item, err := range r.entities(ctx, p, rows, &all) {
+		if err != nil {
+			return patterns.Page[T]{}, r.fail("page", err)
+		}
+		page.Items = append(page.Items, item)
+	}
+	page.Cursor = next
+	return page, nil
+}
+
+// Pages returns the pages from cursor on, "" for the first, as [LookupReader.Page] returns them one
+// after the other. After an error the sequence ends; the page of that pair has no items, but the
+// Cursor with which the page can be read again.
+func (r *LookupReader[T]) Pages(ctx context.Context, partition string, values Values, cursor string, opts *patterns.QueryOptions) iter.Seq2[patterns.Page[T], error] {
+	return pages.Each(cursor, func(cursor string) (patterns.Page[T], error) {
+		return r.Page(ctx, partition, values, cursor, opts)
+	}, func(p *patterns.Page[T]) *string { return &p.Cursor })
+}
+
+// Keys returns the keys of the entities that may have one of the values, without reading the entities: a key may
+// be that of an entity that no longer has the value, or does not exist, and be returned several
+// times. One request for each 1,000 rows. Limit counts keys.
+func (r *LookupReader[T]) Keys(ctx context.Context, partition string, values Values, opts *patterns.QueryOptions) iter.Seq2[keys.Key, error] {
+	return func(yield func(keys.Key, error) bool) {
+		p, err := r.plan(partition, values, opts)
+		if err != nil {
+			yield(keys.Key{}, r.fail("keys", err))
+			return
+		}
+		left := p.Limit
+		for cursor, more := "", true; more; more = cursor != "" {
+			var rows []outbox.LookupRow
+			if rows, cursor, err = r.rows(ctx, &p, cursor); err != nil {
+				yield(keys.Key{}, r.fail("keys", err))
+				return
+			}
+			for _, row := range rows {
+				if left--; !yield(row.Primary, nil) || left == 0 {
+					return
+				}
+			}
+		}
+	}
+}
+
+// lookupPlan is how the rows of some values are read.
+type lookupPlan struct {
+	patterns.QueryOptions
+	filter query.Filter
+	rows   keys.Range
+}
+
+func (r *LookupReader[T]) plan(partition string, values Values, opts *patterns.QueryOptions) (p lookupPlan, err error) {
+	if r.err != nil {
+		return p, r.err
+	}
+	if opts != nil {
+		p.QueryOptions = *opts
+	}
+	if p.Select != nil {
+		return p, azerr.Errorf("%w: QueryOptions.Select: whole entities are read", azerr.ErrBadOption)
+	}
+	p.Ordered = p.Ordered || values.kind != equal
+	if p.rows, err = values.rows(r.index.index.layout); err == nil {
+		partition, err = r.index.index.partitionFor(partition, values)
+	}
+	p.filter = query.And(query.PartitionKey.Eq(partition), query.RowKey.Within(p.rows))
+	return p, err
+}
+
+// rows reads a page of rows.
+func (r *LookupReader[T]) rows(ctx context.Context, p *lookupPlan, cursor string) ([]outbox.LookupRow, string, error) {
+	return r.store.Engine().LookupPage(ctx, r.view, p.filter, cursor, &p.QueryOptions)
+}
+
+// found is an entity, and the keys of its rows in the index that it names.
+type found[T any] struct {
+	item patterns.Item[T]
+	rows []keys.Key
+	err  error
+}
+
+// maxRemoved is how many superfluous rows the reader of a page removes.
+const maxRemoved = 10
+
+// entities returns the entities of a page of rows, each of which is read once. An entity is returned for
+// the smallest of its rows in the range only: the others may be on other pages. left is how many are wanted, 0 for all.
+func (r *LookupReader[T]) entities(ctx context.Context, p lookupPlan, rows []outbox.LookupRow, left *int) iter.Seq2[patterns.Item[T], error] {
+	of := map[keys.Key]func() found[T]{}
+	for _, row := range rows {
+		if of[row.Primary] == nil {
+			of[row.Primary] = sync.OnceValue(func() found[T] { return r.read(ctx, row.Primary) })
+		}
+	}
+	window := calls.Window{Start: cmp.Or(p.Parallel, defaultParallel)}
+	if window.Max = window.Start; *left > 0 {
+		window.Start, window.Want = 1, func() int { return *left }
+	}
+	var removed atomic.Int32
+	return func(yield func(patterns.Item[T], error) bool) {
+		for f, err := range calls.Ordered(ctx, len(rows), window, func(ctx context.Context, i int) (found[T], error) {
+			f, at := of[rows[i].Primary](), rows[i].Row()
+			named, smallest := slices.Contains(f.rows, at), true
+			for _, row := range f.rows {
+				if row.Partition == at.Partition && p.rows.Contains(row.Row) && keys.Compare(row.Row, at.Row) < 0 {
+					smallest = false
+				}
+			}
+			if f.err == nil && !named && r.index.clean && rows[i].Old && removed.Add(1) <= maxRemoved {
+				_ = r.store.Engine().RemoveLookup(ctx, rows[i]) // a row that stays has no effect
+			}
+			if !named || !smallest {
+				f.rows = nil
+			}
+			return f, f.err
+		}) {
+			if err != nil {
+				yield(patterns.Item[T]{}, err)
+				return
+			}
+			if f.rows != nil && !yield(f.item, nil) {
+				return
+			}
+		}
+	}
+}
+
+// read reads an entity, and finds the rows that it names.
+func (r *LookupReader[T]) read(ctx context.Context, primary keys.Key) (f found[T]) {
+	f.item, f.err = r.store.Get(ctx, primary)
+	if errors.Is(f.err, patterns.ErrNotFound) {
+		return found[T]{}
+	}
+	if f.err != nil {
+		return f
+	}
+	named, _ := f.item.Property(view.PropLookups)
+	text, _ := named.(string)
+	rows, err := r.store.Engine().Views.Lookups(&f.item.Value, primary, text)
+	for i := range rows {
+		if rows[i].View == r.view && rows[i].ID != "" {
+			f.rows = append(f.rows, rows[i].Row())
+		}
+	}
+	f.err = err
+	return f
+}
+
+// fail returns err with the operation and the name of the index.
+func (r *LookupReader[T]) fail(op string, err error) error {
+	return fmt.Errorf("%s: index %q: %w", op, r.index.Name(), err)
+}
