@@ -46,6 +46,7 @@ func shownBy(subtest string, switches int) []string {
 const (
 	outboxFolder = "internal/outbox/"
 	viewFolder   = "internal/view/"
+	readerFile   = "patterns/secondaryindex/lookup_reader.go"
 )
 
 // The mutants, in the order of the sections of internal/outbox/README.md.
@@ -217,5 +218,65 @@ var mutants = []mutation.Mutant{
 		Name: "no mark", Flags: shownBy("a counted.*no fault", bounded), File: viewFolder + "mark.go",
 		Old: "	if marked {\n", New: "	if marked && former != nil {\n",
 		Breaks: "Marks change only under a condition on the counter's row or on the sum row.",
+	},
+	{
+		Name: "L1: sent again with the same ids", Flags: shownBy("requests sent again, a late request$", 1), File: outboxFolder + "lookup.go",
+		Old: "c.ETag != \"*\" }); l.once {", New: "c.ETag != \"*\" }); l.once && left < 0 {",
+		Breaks: "A transaction that only inserts is sent once under its ids.",
+	},
+	{
+		Name: "L1: ids are kept", Flags: shownBy("a lookup row is inserted next to its delete, a late request$", 1), File: outboxFolder + "lookup.go",
+		Old: "if len(r.ids) > 0 && !l.open && !expires {", New: "if len(r.ids) > 0 && !expires {",
+		Breaks: "After an attempt without a reply the next one has new ids.",
+	},
+	{
+		Name: "L2: ids without values", Flags: shownBy("a looked up value changes next to its return, no fault", bounded), File: viewFolder + "lookup.go",
+		Old: "			l.ID = ids[l.hash()]\n", New: "			l.ID = ids[l.hash()]\n			for _, id := range ids {\n				l.ID = id\n			}\n",
+		Breaks: "The primary names pairs of a value and an id.",
+	},
+	{
+		Name: "L2: rows that are not named", Flags: shownBy("a reader of lookups next to changes, no fault", bounded), File: readerFile,
+		Old: "			if !named || !smallest {", New: "			if !smallest {",
+		Breaks: "A reader returns an entity only if that names the row.",
+	},
+	{
+		Name: "L3: each row", Flags: shownBy("a reader of lookups next to changes, no fault", bounded), File: readerFile,
+		Old: "					smallest = false\n", New: "					smallest = true\n",
+		Breaks: "An entity is returned only at the smallest of its rows in the range.",
+	},
+	{
+		Name: "L4: at any time", Flags: shownBy("a sweep of lookups begins next to an insert, a pause", 1), File: outboxFolder + "lookup.go",
+		Old: "	left := l.t.store.limit() - calls.Elapsed(l.at)\n", New: "	left := l.t.store.limit() * 100\n",
+		Breaks: "No transaction is sent later than half of Expiry after its first lookup row.",
+	},
+	{
+		Name: "L5: young rows", Flags: shownBy("a sweep of lookups next to an insert, no fault", bounded), File: outboxFolder + "lookup_sweep.go",
+		Old: "ok && row.Old && t.Client.Age(rows[i].Timestamp) >= sw.OlderThan {", New: "ok {",
+		Breaks: "A row is removed only if it was older than Expiry before the primary was read.",
+	},
+	{
+		Name: "L5: named rows", Flags: shownBy("a sweep of lookups next to an insert, a pause", 1), File: outboxFolder + "lookup_sweep.go",
+		Old: "e != nil && rows[i].NamedBy(", New: "e != nil && false && rows[i].NamedBy(",
+		Breaks: "A row is removed only if the primary does not name it.",
+	},
+	{
+		Name: "L6: rows of an attempt without a reply", Flags: shownBy("a lookup row is inserted next to its delete, a late request$", 1), File: outboxFolder + "lookup.go",
+		Old: "		if r.ids = append(r.ids, txn.NewID()); !l.open {", New: "		if r.ids = append(r.ids, txn.NewID()); len(r.ids) > 0 {",
+		Breaks: "The rows of an attempt without a reply are left to a sweep.",
+	},
+	{
+		Name: "L6: rows of the last attempt", Flags: shownBy("a looked up value changes next to its return, a late request$", 1), File: outboxFolder + "lookup.go",
+		Old: "		case !l.open:\n			rows = append(rows, r.stored...)", New: "		default:\n			rows = append(rows, r.stored...)",
+		Breaks: "The rows of an attempt without a reply are left to a sweep.",
+	},
+	{
+		Name: "L6: old rows without a commit", Flags: shownBy("a looked up value changes next to its return, a late request$", 1), File: outboxFolder + "lookup.go",
+		Old: "		case applied:\n", New: "		case applied || l.open:\n",
+		Breaks: "Old rows are removed only after the commit is known.",
+	},
+	{
+		Name: "L7: both", Flags: shownBy("a looked up value changes next to its return, no fault", bounded), File: outboxFolder + "lookup.go",
+		Old: "!l.open && !expires {\n			continue\n", New: "!l.open && !expires {\n			r.former = append(r.former, r.stored...)\n			continue\n",
+		Breaks: "After a refusal the next attempt keeps the id and the rows, or neither.",
 	},
 }

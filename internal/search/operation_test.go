@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 )
 
 // record runs an operation on one entity and records its result.
@@ -93,6 +95,49 @@ func repair(id, badge string) op {
 			return patterns.Item[thing]{}, a.store.Repair(ctx, thingKey(id), patterns.RowRef{View: "badge", Partition: "badge", Row: badge})
 		})
 	}
+}
+
+// find reads the entities with a tag. The entity 9, which no case changes, must be among them exactly once.
+func find(tag string) op {
+	return func(ctx context.Context, a *actor) error {
+		a.Begin()
+		found := map[string]int{}
+		for item, err := range tags.On(a.store).Query(ctx, "", secondaryindex.Prefix(tag).In("tag"), &patterns.QueryOptions{Parallel: 1}) {
+			if err != nil {
+				a.End(err.Error())
+				return err
+			}
+			if found[item.Value.ID]++; item.Value.Tag != tag {
+				a.End("wrong")
+				return fmt.Errorf("%w: %v has not the value %s", errReader, item.Value, tag)
+			}
+		}
+		a.End(fmt.Sprint(found))
+		if found["9"] != 1 {
+			return fmt.Errorf("%w: %v, want 9 once", errReader, found)
+		}
+		return nil
+	}
+}
+
+// sweep removes what is superfluous, and old enough.
+func sweep(ctx context.Context, a *actor) error {
+	a.Begin()
+	_, err := a.store.Sweep(ctx, nil)
+	a.End(fmt.Sprint(err))
+	return err
+}
+
+// announce puts a message without an operation, and sweepOnMessage sweeps when it has received one.
+func announce(ctx context.Context, a *actor) error {
+	_, err := a.Outbox().Put(ctx, patterns.OutboxMessage{Partition: home, ID: "none"}, 0)
+	return err
+}
+
+func sweepOnMessage(ctx context.Context, a *actor) error {
+	return a.Receive(ctx, func(ctx context.Context, _ patterns.OutboxMessage) (time.Duration, error) {
+		return 0, sweep(ctx, a)
+	})
 }
 
 // member is an operation of a transaction.

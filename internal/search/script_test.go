@@ -60,7 +60,7 @@ func (s *script) actor(c *search.Client, h *harness.History) (*actor, error) {
 		opts.Views = append(opts.Views, views[name])
 	}
 	store, err := patterns.NewStore(table, opts)
-	remote := slices.ContainsFunc(s.views, func(v string) bool { return v != "email" })
+	remote := slices.ContainsFunc(s.views, func(v string) bool { return v != "email" && v != "tag" })
 	return &actor{c, store, h, remote}, err
 }
 
@@ -175,6 +175,11 @@ func (s *script) clean(ctx context.Context, w *search.World, last *actor) error 
 	c := readContents(rows)
 	if len(c.records) > 0 {
 		return fmt.Errorf("%w: %s", errLeft, c.records)
+	}
+	for row := range c.lookups {
+		if !c.named[row] {
+			return fmt.Errorf("%w: %s", errSuperfluous, row)
+		}
 	}
 	if err := compare(errDerived, c.derived, implied(c.things, s.views)); err != nil {
 		return err

@@ -86,10 +86,12 @@ func name(id, value string, n int32) thing  { return thing{ID: id, Name: value, 
 func group(id, value string, n int32) thing { return thing{ID: id, Group: value, N: n} }
 func email(id, value string, n int32) thing { return thing{ID: id, Email: value, N: n} }
 
-func setBadge(value string) func(*thing) { return func(t *thing) { t.Badge = value } }
-func setName(value string) func(*thing)  { return func(t *thing) { t.Name = value } }
-func setGroup(value string) func(*thing) { return func(t *thing) { t.Group = value } }
-func setEmail(value string) func(*thing) { return func(t *thing) { t.Email = value } }
+func setBadge(value string) func(*thing)  { return func(t *thing) { t.Badge = value } }
+func tag(id, value string, n int32) thing { return thing{ID: id, Tag: value, N: n} }
+func setTag(value string) func(*thing)    { return func(t *thing) { t.Tag = value } }
+func setName(value string) func(*thing)   { return func(t *thing) { t.Name = value } }
+func setGroup(value string) func(*thing)  { return func(t *thing) { t.Group = value } }
+func setEmail(value string) func(*thing)  { return func(t *thing) { t.Email = value } }
 
 // The cases. Each has two clients and, with faults, a worker.
 var cases = []script{
@@ -180,6 +182,60 @@ var cases = []script{
 	{
 		name: "a transaction of two next to a delete", long: true, views: []string{"badge"},
 		clients: [][]op{{together(insertOf(badge("1", "b", 1)), insertOf(badge("2", "c", 2)))}, {remove("1")}},
+	},
+	{
+		name: "a lookup row is inserted next to its delete", views: []string{"tag"},
+		clients: [][]op{{insert(tag("1", "a", 1))}, {remove("1")}},
+	},
+	{
+		name: "a lookup row is inserted next to its delete, requests sent again", long: true, views: []string{"tag"}, retries: 1,
+		clients: [][]op{{insert(tag("1", "a", 1))}, {remove("1")}},
+	},
+	{
+		name: "a looked up value is inserted twice", views: []string{"tag"},
+		clients: [][]op{{insert(tag("1", "a", 1))}, {put(tag("1", "a", 2))}},
+	},
+	{
+		name: "a looked up value changes next to its return", views: []string{"tag"},
+		before:  []op{insert(tag("1", "a", 1))},
+		clients: [][]op{{update("1", 2, setTag("b"))}, {update("1", 3, setTag("a"))}},
+	},
+	{
+		name: "a looked up value changes and returns next to its delete", long: true, views: []string{"tag"},
+		before:  []op{insert(tag("1", "a", 1))},
+		clients: [][]op{{update("1", 2, setTag("b")), update("1", 3, setTag("a"))}, {remove("1")}},
+	},
+	{
+		name: "an entity with a looked up value is inserted again", long: true, views: []string{"tag"},
+		before:  []op{insert(tag("1", "a", 1))},
+		clients: [][]op{{remove("1"), insert(tag("1", "a", 2))}, {update("1", 3, setTag("b"))}},
+	},
+	{
+		name: "a reader of lookups next to changes", long: true, views: []string{"tag"},
+		before:  []op{insert(tag("9", "a", 9)), insert(tag("1", "a", 1))},
+		clients: [][]op{{update("1", 2, setTag("b")), update("1", 3, setTag("a"))}, {find("a")}},
+	},
+	{
+		name: "a sweep of lookups next to changes", long: true, views: []string{"tag"},
+		before:  []op{insert(tag("1", "a", 1))},
+		clients: [][]op{{update("1", 2, setTag("b"))}, {sweep}},
+	},
+	{
+		name: "a sweep of lookups next to an insert", long: true, views: []string{"tag"},
+		clients: [][]op{{insert(tag("1", "a", 1))}, {sweep}},
+	},
+	{
+		name: "a sweep of lookups begins next to an insert", long: true, views: []string{"tag"},
+		before:  []op{announce},
+		clients: [][]op{{insert(tag("1", "a", 1))}, {sweepOnMessage}},
+	},
+	{
+		name: "two entities with lookups in one transaction", long: true, views: []string{"tag"},
+		clients: [][]op{{together(insertOf(tag("1", "a", 1)), insertOf(tag("2", "a", 2)))}, {remove("1")}},
+	},
+	{
+		name: "a lookup next to a unique copy", long: true, views: []string{"tag", "badge"},
+		clients: [][]op{{insert(thing{ID: "1", Tag: "a", Badge: "b", N: 1})}, {remove("1")}},
 	},
 	{
 		name: "a worker does what follows", long: true, views: []string{"badge"}, follow: later,

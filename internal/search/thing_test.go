@@ -12,6 +12,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/search"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 )
 
 // thing is an entity with a value for each kind of view.
@@ -21,6 +22,7 @@ type thing struct {
 	Email string // unique, in the partition
 	Name  string // of a copy elsewhere, which is not unique
 	Group string // of a list elsewhere
+	Tag   string // of a lookup row elsewhere
 	N     int32  // differs between all versions that a case writes
 }
 
@@ -63,6 +65,22 @@ var views = map[string]patterns.View[thing]{
 	}),
 }
 
+func init() { views["tag"] = tags }
+
+// tags is a variable of its own, because its reader needs it.
+var tags = secondaryindex.Lookup("tag", nil, func(t *thing) []string {
+	if t.Tag == "" {
+		return nil
+	}
+	if t.ID == "9" { // a reader must not return it twice
+		return []string{t.Tag, t.Tag + "+"}
+	}
+	return []string{t.Tag}
+}, &secondaryindex.Options[thing]{
+	Key:       func(t *thing) (keys.Key, error) { return t.key(), nil },
+	Partition: func(string, string) string { return "tag" },
+})
+
 // textList is a list of row keys, separated by spaces.
 type textList struct{}
 
@@ -93,13 +111,15 @@ func (textList) Len(row map[string]any) (int, error)                   { return 
 type contents struct {
 	things  []thing
 	derived map[string]string // the properties as JSON, by "partition|row"
+	lookups map[string]bool   // the row keys of lookup rows
+	named   map[string]bool   // those that things name, or have to
 	marks   int               // of counters
 	records []string          // outbox rows, as text
 	pending bool              // one of them is of an operation that is not completed
 }
 
 func readContents(rows []search.Row) contents {
-	c := contents{derived: map[string]string{}}
+	c := contents{derived: map[string]string{}, lookups: map[string]bool{}, named: map[string]bool{}}
 	for _, r := range rows {
 		partition, row := r.Text("PartitionKey"), r.Text("RowKey")
 		text, _ := json.Marshal(r) // sorted by name
@@ -108,11 +128,21 @@ func readContents(rows []search.Row) contents {
 			var t thing
 			_ = json.Unmarshal(text, &t) // has the fields of thing
 			c.things = append(c.things, t)
+			if t.Tag != "" {
+				_, id, _ := strings.Cut(strings.TrimSuffix(r.Text("azp_lookups"), ","), ":")
+				id, _, _ = strings.Cut(id, ",") // both have the same
+				c.named[t.Tag+"  home_"+row+" "+id] = true
+				if t.ID == "9" {
+					c.named[t.Tag+"+  home_"+row+" "+id] = true
+				}
+			}
 		case strings.HasPrefix(row, "~azp_outbox_"):
 			c.records = append(c.records, string(text))
 			c.pending = c.pending || r.Text("azp_state") == "pending"
 		case strings.HasPrefix(row, "~azp_count_"):
 			c.marks++
+		case partition == "tag":
+			c.lookups[row] = true
 		case strings.HasPrefix(row, "~azp_"), partition == "total" && r.Text("Sum") == "0":
 		default:
 			delete(r, "PartitionKey")
@@ -160,6 +190,9 @@ func implied(things []thing, names []string) map[string]string {
 // The promises of the outbox that a case checks.
 var (
 	errNotUnique    = errors.New("two entities have the same unique value")
+	errLookup       = errors.New("a lookup row is missing")
+	errSuperfluous  = errors.New("a lookup row is left that no entity names")
+	errReader       = errors.New("a reader of lookups was wrong")
 	errLocal        = errors.New("a row of the partition is not as its entity implies")
 	errDerived      = errors.New("a derived row is not as the entities imply")
 	errReserved     = errors.New("a row stays reserved although a message names its operation, or is not readable")
@@ -182,6 +215,13 @@ func checkAlways(c contents, names []string) error {
 				return fmt.Errorf("%w: %s", errNotUnique, v)
 			}
 			seen[v] = true
+		}
+	}
+	if slices.Contains(names, "tag") {
+		for row := range c.named {
+			if !c.lookups[row] {
+				return fmt.Errorf("%w: %s, of %v", errLookup, row, slices.Sorted(maps.Keys(c.lookups)))
+			}
 		}
 	}
 	local := slices.DeleteFunc(slices.Clone(names), func(view string) bool { return view != "email" })
