@@ -51,7 +51,7 @@ var edges = map[string][]string{
 	"examples/indexentity":      {"keys", "patterns", "patterns/eventual", "patterns/indexentity", "patterns/storagetest"},
 	"examples/internal/account": {"internal/azurite", "patterns", "patterns/storagetest"},
 	"examples/largeentity":      {"keys", "patterns", "patterns/eventual", "patterns/largeentity", "patterns/storagetest"},
-	"examples/lookup": {"keys", "patterns", "patterns/secondaryindex", "patterns/storagetest"},
+	"examples/lookup":           {"keys", "patterns", "patterns/secondaryindex", "patterns/storagetest"},
 	"examples/logdata":          {"patterns/logdata", "patterns/storagetest"},
 	"examples/logs":             {"examples/internal/cmdline", "patterns/logdata", "patterns/storagetest"},
 	"examples/logtail":          {"patterns", "patterns/logtail", "patterns/storagetest"},

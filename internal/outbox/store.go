@@ -44,11 +44,11 @@ type Config struct {
 // concurrent use.
 type Store struct {
 	Config
-	own     *view.RemoteTable               // remote rows in the primaries' own table
-	records *txn.Table                      // the outbox rows, in the same table
-	states  *txn.Table                      // the states of the views, in the same table
+	own     *view.RemoteTable // remote rows in the primaries' own table
+	records *txn.Table        // the outbox rows, in the same table
+	states  *txn.Table        // the states of the views, in the same table
 	lookups func(*transaction) lookupWriter
-	owner   *ownership                      // shared with the Stores of Within
+	owner   *ownership // shared with the Stores of Within
 }
 
 // New returns a Store.
