@@ -62,7 +62,7 @@ var mutants = []mutation.Mutant{
 		Breaks: "A reservation may be faster than the message, but only one that inserts a row.",
 	},
 	{
-		Name: "young operations are fenced", File: outboxFolder + "message.go",
+		Name: "young operations are fenced", File: outboxFolder + "worker.go",
 		Old: "return 0 < m.Age && m.Age < m.Grace", New: "return false && m.Age < m.Grace",
 		Breaks:   "A worker does not fence a young operation.",
 		Survives: "the writer starts over with another id: slower, and not wrong",
