@@ -62,8 +62,11 @@ func (c *Codec) DecodeWritten(body []byte, dst any, m *Meta, unknown *Unknown) e
 	if !utf8.Valid(body) || bytes.IndexByte(body, '\\') >= 0 && !pairedSurrogates(body) {
 		return &MalformedError{Reason: "invalid Unicode"}
 	}
-	if d.toks[slotPartitionKey].kind != tokString || d.toks[slotRowKey].kind != tokString {
-		return &MalformedError{Reason: "no PartitionKey or RowKey"}
+	if d.toks[slotPartitionKey].kind != tokString {
+		return &MalformedError{Reason: "PartitionKey is missing or not a string"}
+	}
+	if d.toks[slotRowKey].kind != tokString {
+		return &MalformedError{Reason: "RowKey is missing or not a string"}
 	}
 	for i := range d.toks {
 		d.readNumber(&d.toks[i])

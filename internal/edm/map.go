@@ -227,7 +227,7 @@ func (w *encoder) mapProperty(p *plan, m map[string]any, name string, reserved b
 		reason = "the struct has a field of this name"
 	}
 	if reason != "" {
-		return &types.PropertyError{Property: name, Want: "another name", Got: reason}
+		return &types.PropertyError{Property: name, Want: "a name that can be stored", Got: "this one: " + reason}
 	}
 	// A map may contain a value and its annotation, as JSON does.
 	value, annotation := m[name], m[name+annotationSuffix]

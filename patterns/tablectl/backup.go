@@ -115,7 +115,7 @@ func dumpCommand(c *cli) action {
 					err = writeManifest(ctx, p, partName, done)
 				}
 				if err != nil {
-					if err = inTable(name, err); len(done.Tables) > 0 {
+					if len(done.Tables) > 0 {
 						err = &advised{err, "the same command continues after " + figure{len(done.Tables), "tables"}.String()}
 					}
 					return err

@@ -78,7 +78,7 @@ func (m *move) do(ctx context.Context, args []string) (err error) {
 	}
 	switch {
 	case slices.Contains(args, standard) && (m.state != "" || m.name == "import" && m.aside == ""):
-		return usagef("the standard input and output have no state, and the former needs -aside")
+		return usagef("the standard input needs -aside, and -state is for files and copies")
 	case m.name == "copy" && m.from.name == m.to.name && args[0] == args[1]:
 		return usagef("a table cannot be copied to itself")
 	}

@@ -24,7 +24,7 @@ func poisonCommand(c *cli) action {
 	return func(ctx context.Context, args []string) error {
 		do, ids := args[0], args[2:]
 		if poisonPast[do] == "" {
-			return usagef("unknown command poison %q", do)
+			return usagef("no command poison %q: it is list, show, replay or discard", do)
 		}
 		if (do == "replay" || do == "discard") && (len(ids) == 0) != *everything {
 			return usagef("%s needs either IDs or -all", do)

@@ -226,6 +226,9 @@ func (w where) parse() (query.Filter, error) {
 		err = query.Explain(f).Check(query.PartitionRange)
 	}
 	if err != nil {
+		if errors.Is(err, query.ErrScan) {
+			return f, usagef("-where: %w -allow-scan permits it.", err)
+		}
 		return f, usagef("-where: %w", err)
 	}
 	return f, nil

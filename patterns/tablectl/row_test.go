@@ -52,8 +52,8 @@ func TestLinesOfTheServiceAreRead(t *testing.T) {
 
 func TestLinesThatAreNoRowsAreRefusedWithoutTheirValues(t *testing.T) {
 	for line, want := range map[string]string{
-		`{"RowKey":"SECRET"}`:                      "malformed body at byte 0: no PartitionKey or RowKey",
-		`{"PartitionKey":1,"RowKey":"SECRET"}`:     "malformed body at byte 0: no PartitionKey or RowKey",
+		`{"RowKey":"SECRET"}`:                      "malformed body at byte 0: PartitionKey is missing or not a string",
+		`{"PartitionKey":1,"RowKey":"SECRET"}`:     "malformed body at byte 0: PartitionKey is missing or not a string",
 		`{"PartitionKey":"p","RowKey":"SECRET"`:    "malformed body at byte 37: cut short",
 		`{"PartitionKey":"p","RowKey":"SECRET"}{}`: "malformed body at byte 38: text after the end",
 		`["SECRET"]`: "malformed body at byte 0: unexpected character",
