@@ -60,7 +60,7 @@ func (d *Directory) archiveNow(ctx context.Context, job eventual.Job[Archive]) e
 	if errors.Is(err, eventual.ErrSuperseded) || errors.Is(err, patterns.ErrNotFound) {
 		// The employee moved to another department, or was archived before and hired again:
 		// the row is not the one that the message refers to.
-		return eventual.Cancel(errors.Join(ErrOvertaken, err))
+		return eventual.Cancel("overtaken by another change", errors.Join(ErrOvertaken, err))
 	}
 	return err
 }

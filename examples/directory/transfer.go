@@ -124,7 +124,7 @@ func (d *Directory) arrive(ctx context.Context, e Employee, to keys.Key, stay st
 		_, err = d.staff.Update(ctx, to, func(have *Employee) error {
 			switch {
 			case have.Stay != stay:
-				return eventual.Cancel(errors.New("another employee has this id in the new department"))
+				return eventual.Cancel("another employee has this id in the new department", nil)
 			case have.State == arriving:
 				*have = e // an earlier attempt inserted it; the employee may have changed since
 			}
@@ -136,7 +136,7 @@ func (d *Directory) arrive(ctx context.Context, e Employee, to keys.Key, stay st
 		if failed := d.undoArrival(ctx, to, stay); failed != nil {
 			return failed
 		}
-		return eventual.Cancel(err)
+		return eventual.Cancel("", err)
 	}
 	return err
 }
@@ -172,7 +172,7 @@ func (d *Directory) finished(ctx context.Context, to keys.Key, stay string) erro
 		err = d.undoArrival(ctx, to, stay)
 	}
 	if err == nil {
-		err = eventual.Cancel(ErrOvertaken)
+		err = eventual.Cancel("overtaken by another change", ErrOvertaken)
 	}
 	return err
 }

@@ -76,7 +76,7 @@ var handlers = map[string]func(text string) error{
 	"wrapped": func(text string) error { return fmt.Errorf("bad %s: %w", text, context.Canceled) },
 	"joined":  func(text string) error { return errors.Join(errors.New(text), fmt.Errorf("%s", text)) },
 	"number":  func(text string) error { _, err := strconv.Atoi(text); return err },
-	"cancel":  func(text string) error { return eventual.Cancel(fmt.Errorf("bad %s", text)) },
+	"cancel":  func(text string) error { return eventual.Cancel("cannot be sent", fmt.Errorf("bad %s", text)) },
 	"typed":   func(text string) error { return &quotingError{text} },
 	"panic":   func(text string) error { panic("bad " + text) },
 	"error":   func(text string) error { panic(fmt.Errorf("bad %s", text)) },

@@ -114,7 +114,7 @@ func writePoison(w *world) {
 	}
 	w.run("jobs", &eventual.Options{Poison: w.queue("jobs-poison")}, func(worker *eventual.Worker) {
 		eventual.Handle(worker, "letter.send", func(context.Context, eventual.Job[letter]) error {
-			return eventual.Cancel(errors.New("no such address"))
+			return eventual.Cancel("", errors.New("no such address"))
 		})
 	})
 }

@@ -133,7 +133,7 @@ func TestPoisonMessageKeepsItsPayloadUntilDiscarded(t *testing.T) {
 			if works && len(job.Message) == 60<<10 {
 				return nil
 			}
-			return eventual.Cancel(errFails)
+			return eventual.Cancel("", errFails)
 		})
 		for range 2 {
 			s.put(t, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})

@@ -187,7 +187,7 @@ func (d *delivery) loadPayload(ctx context.Context) (err error) {
 	}
 	d.body, d.payloadETag, err = loadPayload(ctx, d.w.opts.Container, d.env.Claim)
 	if errors.Is(err, ErrClaimGone) || errors.Is(err, ErrClaimDamaged) {
-		return Cancel(err)
+		return Cancel("", err)
 	}
 	return err
 }
@@ -207,7 +207,11 @@ func (d *delivery) complete(ctx context.Context, err error, leaseLost bool) {
 	case errors.As(err, &snoozed):
 		d.postpone(Snoozed, snoozed.after, true, err)
 	case errors.As(err, &cancelled):
-		d.moveToPoison(d.w.seal(cancelled.err))
+		reason := cancelled.err
+		if cancelled.reason != "" {
+			reason = cancelled
+		}
+		d.moveToPoison(d.w.seal(reason))
 	case ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrLeaseLost):
 		d.release(err)
 	case d.attempt >= d.tries:

@@ -1,6 +1,7 @@
 package eventual
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -64,7 +65,7 @@ func Handle[M any](w *Worker, kind string, handle func(ctx context.Context, job 
 	w.handle(kind, err, handler{handle: func(ctx context.Context, d *delivery) error {
 		job := Job[M]{ID: d.env.ID, Kind: kind, Attempt: d.attempt, Enqueued: d.env.At}
 		if err := d.decode(&job.Message); err != nil {
-			return Cancel(err)
+			return Cancel("", err)
 		}
 		return handle(ctx, job)
 	}})
@@ -100,20 +101,22 @@ type snoozeError struct{ after time.Duration }
 func (s *snoozeError) Error() string { return fmt.Sprintf("snoozed for %v", s.after) }
 
 // Cancel returns an error with which a handler ends a job that further attempts cannot
-// complete: the message is moved to the poison queue immediately, with err as the
-// reason. Cancel(nil) has the reason "cancelled".
-func Cancel(err error) error {
-	if err == nil {
-		err = errCancelled
+// complete: the message is moved to the poison queue immediately. reason is what is always shown: in
+// logs, events, spans and the poison queue. So it must not quote payloads and keys. If it is "", the text of err
+// is shown as [Options.Reason] states, and "cancelled" if that is nil too. The error matches err.
+func Cancel(reason string, err error) error {
+	if reason == "" && err == nil {
+		reason = "cancelled"
 	}
-	return &cancelError{err}
+	return &cancelError{reason, err}
 }
 
-var errCancelled = azerr.Sentinel("cancelled")
+type cancelError struct {
+	reason string // "" if it is the text of err
+	err    error
+}
 
-type cancelError struct{ err error }
-
-func (c *cancelError) Error() string { return azerr.Describe(c.err) }
+func (c *cancelError) Error() string { return cmp.Or(c.reason, azerr.Describe(c.err)) }
 func (c *cancelError) Unwrap() error { return c.err }
 
 // PanicError is the error of an attempt whose handler panicked.

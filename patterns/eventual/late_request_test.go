@@ -150,7 +150,7 @@ func TestLateCopyInThePoisonQueueHasTheIDOfTheOperation(t *testing.T) {
 		attempts := 0
 		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
 			if attempts++; attempts == 1 {
-				return eventual.Cancel(errFails)
+				return eventual.Cancel("", errFails)
 			}
 			return nil
 		})

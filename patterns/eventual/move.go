@@ -124,7 +124,7 @@ func handleMove(w *Worker, kind string, move func(context.Context, Row) error) {
 			return err // the next attempt finds out
 		}
 		if errors.Is(err, patterns.ErrNotFound) || errors.Is(err, ErrSuperseded) || errors.Is(err, patterns.ErrBadKey) || errors.Is(err, patterns.ErrBadETag) {
-			return Cancel(err)
+			return Cancel("", err)
 		}
 		return err
 	})

@@ -102,11 +102,12 @@ type Options struct {
 	Logger *slog.Logger
 
 	// Reason returns the text of an error of a handler, of a periodic task or of Decode, for
-	// Logger, [Event.Err], spans and the reason of a poison message; Cancel and PanicError
-	// are passed to it too. It must accept any error and be safe for concurrent use.
+	// Logger, [Event.Err], spans and the reason of a poison message; a PanicError
+	// is passed to it too, and so is an error of [Cancel] without a reason. It must accept any error and be safe for concurrent use.
 	//
-	// nil means a text without payloads and keys: that of the errors of this module, of
-	// failed connections and ended contexts in the error, and the Go type of all others.
+	// The reason of Cancel is always shown. Of all other errors nil means to show a text without payloads and
+	// keys: that of the errors of this module, of failed connections and ended contexts in the error, and the Go
+	// type of all others, because their text may quote a payload.
 	// Return texts that you know to be free of payloads:
 	//
 	//	Reason: func(err error) string {

@@ -161,13 +161,13 @@ func HandleOutbox(w *Worker, name string, store Drainer) {
 	w.handle(kind, err, handler{outboxAttempts, func(ctx context.Context, d *delivery) error {
 		var m patterns.OutboxMessage
 		if err := d.decode(&m); err != nil {
-			return Cancel(err)
+			return Cancel("", err)
 		}
 		m.Age = d.m.age()
 		retryAfter, err := store.Handle(ctx, m)
 		switch {
 		case errors.Is(err, ErrBadMessage):
-			return Cancel(err)
+			return Cancel("", err)
 		case err != nil && retryAfter > 0:
 			return Snooze(retryAfter)
 		case err == nil && retryAfter > 0:

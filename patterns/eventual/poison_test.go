@@ -1,9 +1,11 @@
 package eventual_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -70,7 +72,7 @@ func TestUnprocessableMessageIsMovedToPoisonWithItsReason(t *testing.T) {
 					return nil
 				})
 				eventual.Handle(s.worker, "cancel", func(context.Context, eventual.Job[int]) error {
-					return fmt.Errorf("wrapped: %w", eventual.Cancel(errors.New("no such street")))
+					return fmt.Errorf("wrapped: %w", eventual.Cancel("no such street", nil))
 				})
 				c.put(t, s)
 				m := messages(t, s.queue)[0]
@@ -125,7 +127,7 @@ func TestWithoutPoisonQueueCancelledMessageIsRetriedAfterAWeek(t *testing.T) {
 			if works.Load() {
 				return nil
 			}
-			return eventual.Cancel(errFails)
+			return eventual.Cancel("", errFails)
 		})
 		s.put(t, "letter", letter{}, nil)
 		stop := s.start(t)
@@ -224,7 +226,7 @@ func TestLongReasonIsTruncated(t *testing.T) {
 		s := newFixture(t, b, nil)
 		long := strings.Repeat("\"ü\n\x00\xff", 100_000)
 		eventual.Handle(s.worker, "full", func(ctx context.Context, job eventual.Job[string]) error {
-			return eventual.Cancel(errors.New(long))
+			return eventual.Cancel(long, nil)
 		})
 		full := strings.Repeat("x", largestInline)
 		s.put(t, "full", full, nil)
@@ -239,4 +241,32 @@ func TestLongReasonIsTruncated(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The reason of Cancel is shown whatever Options.Reason is, and nothing else of the error.
+func TestTheReasonOfCancelIsAlwaysShown(t *testing.T) {
+	secret := errors.New("payload 4711")
+	for name, reason := range map[string]func(error) string{
+		"no Reason": nil,
+		"a Reason":  func(error) string { return "something else" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			harness.Run(t, func(t *testing.T, b *harness.Backend) {
+				var log bytes.Buffer
+				s := newFixture(t, b, func(o *eventual.Options) {
+					o.Reason, o.Logger = reason, slog.New(slog.NewTextHandler(&log, nil))
+				})
+				eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
+					return fmt.Errorf("wrapped: %w", eventual.Cancel("no such street", secret))
+				})
+				s.put(t, "letter", letter{}, nil)
+				last := s.until(t, 1)[0]
+				assert.Equal(t, last.Err.Error(), "no such street", "event")
+				assert.Equal(t, errors.Is(last.Err, secret), true, "the event matches the error")
+				assert.Equal(t, peek(t, s.poisonQueue(t))[0].Reason, "no such street", "reason of the poison message")
+				assert.Contains(t, log.String(), "no such street")
+				assert.Equal(t, strings.Contains(log.String(), "4711"), false, "the log quotes the error")
+			})
+		})
+	}
 }

@@ -226,9 +226,9 @@ func TestProcessTakesTheDocumentedRequests(t *testing.T) {
 	for _, p := range []processing{
 		{name: "done", outcome: eventual.Done},
 		{name: "failed", handler: errFails, outcome: eventual.Retrying, wantErr: true},
-		{name: "cancelled", handler: eventual.Cancel(errFails), ops: []string{"Queue.Put"}, outcome: eventual.Poisoned},
-		{name: "cancelled, refused", handler: eventual.Cancel(errFails), fault: refuse, ops: []string{"Queue.Put"}, outcome: eventual.Retrying, wantErr: true},
-		{name: "cancelled, no poison queue", handler: eventual.Cancel(errFails), change: noPoison, outcome: eventual.Retrying, wantErr: true},
+		{name: "cancelled", handler: eventual.Cancel("", errFails), ops: []string{"Queue.Put"}, outcome: eventual.Poisoned},
+		{name: "cancelled, refused", handler: eventual.Cancel("", errFails), fault: refuse, ops: []string{"Queue.Put"}, outcome: eventual.Retrying, wantErr: true},
+		{name: "cancelled, no poison queue", handler: eventual.Cancel("", errFails), change: noPoison, outcome: eventual.Retrying, wantErr: true},
 		{name: "last attempt", handler: errFails, change: once, ops: []string{"Queue.Put"}, outcome: eventual.Poisoned},
 		{name: "snoozed", handler: eventual.Snooze(time.Minute), ops: []string{"Queue.Put"}, outcome: eventual.Snoozed},
 		{name: "snoozed, refused", handler: eventual.Snooze(time.Minute), fault: refuse, ops: []string{"Queue.Put"}, outcome: eventual.Retrying, wantErr: true},

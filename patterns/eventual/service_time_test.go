@@ -122,7 +122,7 @@ func TestMessageThatAnotherWorkerHasProcessedIsNotMovedToPoison(t *testing.T) {
 		fast := newFixtureOn(t, b, slow.queue, slow.poison, infrequentPolls)
 		eventual.Handle(slow.worker, "letter", func(context.Context, eventual.Job[letter]) error {
 			time.Sleep(2 * time.Minute) // ignores its context
-			return eventual.Cancel(errFails)
+			return eventual.Cancel("", errFails)
 		})
 		eventual.Handle(fast.worker, "letter", func(context.Context, eventual.Job[letter]) error { return nil })
 		slow.put(t, "letter", letter{}, nil)

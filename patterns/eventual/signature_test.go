@@ -113,7 +113,7 @@ func TestSignatureStaysValidWhereverAMessageGoes(t *testing.T) {
 				return eventual.Snooze(time.Second)
 			}
 			if !works {
-				return eventual.Cancel(errFails)
+				return eventual.Cancel("", errFails)
 			}
 			return nil
 		})
@@ -227,7 +227,7 @@ func TestKeysAreCopied(t *testing.T) {
 		eventual.HandleOutbox(s.worker, "", lateDrainer{})
 		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error {
 			if !works {
-				return eventual.Cancel(errFails)
+				return eventual.Cancel("", errFails)
 			}
 			return nil
 		})

@@ -82,6 +82,9 @@ func (w *Worker) seal(err error) error {
 	if err == nil || w.opts.Reason == nil {
 		return azerr.Seal(err)
 	}
+	if c := (*cancelError)(nil); errors.As(err, &c) && c.reason != "" {
+		return azerr.SealAs(err, c.reason)
+	}
 	return azerr.SealAs(err, w.opts.Reason(err))
 }
 

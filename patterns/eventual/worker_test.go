@@ -180,7 +180,7 @@ func TestEachOutcomeTakesTheDocumentedRequests(t *testing.T) {
 		"done, in a blob": {nil, 60 << 10, eventual.Done, map[string]int{"Queue.Delete": 1, "Blob.Get": 1, "Blob.Delete": 1}},
 		"failed":          {errFails, 1, eventual.Retrying, map[string]int{"Queue.Update": 1}},
 		"snoozed":         {eventual.Snooze(time.Hour), 1, eventual.Snoozed, map[string]int{"Queue.Update": 1}},
-		"poisoned":        {eventual.Cancel(errFails), 1, eventual.Poisoned, map[string]int{"Queue.Put": 1, "Queue.Delete": 1}},
+		"poisoned":        {eventual.Cancel("", errFails), 1, eventual.Poisoned, map[string]int{"Queue.Put": 1, "Queue.Delete": 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			harness.Run(t, func(t *testing.T, b *harness.Backend) {
