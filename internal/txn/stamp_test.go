@@ -12,6 +12,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
@@ -129,4 +130,12 @@ func TestTheStampIsBoundedAndNotAmongTheProperties(t *testing.T) {
 			t.Errorf("the stamp shows among the properties: %v", v)
 		}
 	})
+}
+
+// Two writes of one version without stamps exclude each other: each shows by its stamps which version it has changed.
+func TestAVersionWithoutStampsIsIdentifiedByItsETag(t *testing.T) {
+	first, again, other := txn.BaseStamps("etag 1", ""), txn.BaseStamps("etag 1", ""), txn.BaseStamps("etag 2", "")
+	if first == "" || first != again || first == other {
+		t.Errorf("the versions have the stamps %q, %q and %q", first, again, other)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -120,6 +121,21 @@ func TestMessageWithDamagedOrMissingPayloadIsMovedToPoisonImmediately(t *testing
 					t.Errorf("got %+v", d)
 				}
 			})
+		}
+	})
+}
+
+// The message may be leased by another worker, which reads the payload.
+func TestPayloadOfAMessageThatIsNotFoundStays(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		payloads := b.Container(t)
+		s := newFixture(t, b, func(o *eventual.Options) { o.Container = payloads })
+		eventual.Handle(s.worker, "full", func(context.Context, eventual.Job[string]) error { return nil })
+		s.put(t, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})
+		b.Fault(storagetest.On("Queue.Delete").Nth(1).Status(http.StatusNotFound, "MessageNotFound"))
+		s.until(t, 1)
+		if names := blobs(t, payloads); len(names) != 1 {
+			t.Errorf("payloads %q, want one", names)
 		}
 	})
 }

@@ -137,6 +137,26 @@ func TestExpiredLeaseEndsTheHandlersContext(t *testing.T) {
 	})
 }
 
+// Another worker may receive the message when the lease ends, whatever becomes of the renewal.
+func TestARenewalThatIsNotAnsweredEndsWithTheLease(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		s := newFixture(t, b, func(o *eventual.Options) { o.Visibility = 30 * time.Second; o.Parallel = 1 })
+		var after time.Duration
+		eventual.Handle(s.worker, "letter", func(ctx context.Context, job eventual.Job[letter]) error {
+			began := time.Now()
+			<-ctx.Done()
+			after = time.Since(began)
+			return nil
+		})
+		s.put(t, "letter", letter{}, nil)
+		b.Fault(storagetest.On("Queue.Update").DelayReply(time.Hour))
+		s.until(t, 1)
+		if after > 31*time.Second {
+			t.Errorf("the handler's context ended after %v", after)
+		}
+	})
+}
+
 func TestMessageDeletedByAnotherWorkerIsDone(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		slow := newFixture(t, b, func(o *eventual.Options) { o.Visibility, o.Parallel = 10*time.Second, 1 })

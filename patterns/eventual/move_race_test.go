@@ -255,3 +255,30 @@ func TestDelayedMoveDoesNotUndoTheCopyOfAnother(t *testing.T) {
 		}
 	})
 }
+
+// While this worker is delayed, another one moves the row, and the next one with the key, to the archive.
+func TestADelayedMoveNeverReplacesANewerRow(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		name := harness.UniqueName()
+		current, old := b.Table(t), b.NamedTable(t, name)
+		putRow(t, old, employee("0", "long ago"))
+		putRow(t, current, employee("1", "Ken"))
+		contract := func(n string) eventual.Row {
+			return eventual.Row{PartitionKey: "Sales", RowKey: "456", Where: "Contract eq '" + n + "'"}
+		}
+		var newer string
+		slow := b.AfterEachTry(t, name, func(n int) {
+			if n == 1 {
+				assert.NoError(t, eventual.Move(t.Context(), current, old, contract("1")))
+				putRow(t, current, employee("2", "is back"))
+				assert.NoError(t, eventual.Move(t.Context(), current, old, contract("2")))
+				putRow(t, current, employee("3", "again"))
+				newer, _ = readRow(t, old)
+			}
+			if now, _ := readRow(t, old); now != newer {
+				t.Errorf("after request %d the archive contains %s, want %s", n, now, newer)
+			}
+		})
+		assert.WantError(t, eventual.Move(t.Context(), current, slow, contract("1")), eventual.ErrSuperseded)
+	})
+}

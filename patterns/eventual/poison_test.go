@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -269,4 +270,18 @@ func TestTheReasonOfCancelIsAlwaysShown(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestMessageStaysIfItsCopyForThePoisonQueueIsRefused(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		s := newFixture(t, b, nil)
+		eventual.Handle(s.worker, "letter", func(context.Context, eventual.Job[letter]) error { return eventual.Cancel("refused", errFails) })
+		s.put(t, "letter", letter{}, nil)
+		b.Fault(storagetest.On("Queue.Put").Nth(1).Status(http.StatusForbidden, "AuthorizationFailure"))
+		if es := s.until(t, 1); es[0].Outcome != eventual.Retrying {
+			t.Fatalf("outcome %v, want %v", es[0].Outcome, eventual.Retrying)
+		}
+		wantOutcomes(t, s.until(t, 1), eventual.Poisoned)
+		wantEmpty(t, s.queue)
+	})
 }

@@ -334,5 +334,12 @@ func TestAWriteThatIsOvertakenByAMoveHasAnUnknownOutcome(t *testing.T) {
 			return nil
 		}))
 		assert.Equal(t, calls, 2, "the read was called", "times")
+
+		// There and back: what was written first may have been copied, and deleted there.
+		err = table.WriteWithin(t.Context(), "p000", func(*patterns.Table[doc]) error {
+			assert.NoError(t, s.Pin(t.Context(), "p000", to, nil))
+			return s.Pin(t.Context(), "p000", home, nil)
+		})
+		assert.WantError(t, err, patterns.ErrOutcomeUnknown)
 	})
 }
