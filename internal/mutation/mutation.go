@@ -49,22 +49,26 @@ type Suite struct {
 	Assertion *regexp.Regexp
 }
 
+// counts matches an assertion that compares numbers of requests, as those of package harness.
+var counts = regexp.MustCompile(`\d: (\d+ )?requests?\b|\brequests?(: got|, want)\b`)
+
 // Outcome is what the tests made of a mutant.
 type Outcome string
 
 // The outcomes.
 const (
-	Killed   Outcome = "killed"    // by an assertion
-	Survived Outcome = "survived"  // the tests passed
-	TimedOut Outcome = "timeout"   // they did not end in time
-	NotBuilt Outcome = "not built" // the changed code does not compile
-	Broke    Outcome = "broke"     // they failed, but not by an assertion
+	Killed   Outcome = "killed"        // by an assertion
+	Survived Outcome = "survived"      // the tests passed
+	Counted  Outcome = "requests only" // they failed, but only because the number of requests differs
+	TimedOut Outcome = "timeout"       // they did not end in time
+	NotBuilt Outcome = "not built"     // the changed code does not compile
+	Broke    Outcome = "broke"         // they failed, but not by an assertion
 )
 
 // Result is the outcome of a mutant, and what shows it.
 type Result struct {
 	Outcome
-	Assertion string // the first text that matched
+	Assertion string // the first text that matched, and does not only count requests
 	Output    string
 	Took      time.Duration
 }
@@ -97,10 +101,10 @@ func (s *Suite) Try(ctx context.Context, m *Mutant) (Result, error) {
 	r := Result{Output: string(output), Took: time.Since(began)}
 	var failed *exec.ExitError
 	switch {
+	case strings.Contains(r.Output, "[no tests to run]"): // of any of the packages
+		return r, fmt.Errorf("there are no such tests:\n%s", output)
 	case ctx.Err() != nil:
 		r.Outcome = TimedOut
-	case err == nil && strings.Contains(r.Output, "[no tests to run]"):
-		return r, fmt.Errorf("there are no such tests:\n%s", output)
 	case err == nil:
 		r.Outcome = Survived
 	case !errors.As(err, &failed):
@@ -122,9 +126,18 @@ func (r *Result) judge(assertion *regexp.Regexp) {
 	case strings.Contains(r.Output, "[build failed]"), strings.Contains(r.Output, "[setup failed]"):
 		r.Outcome = NotBuilt
 	default:
-		r.Outcome = Broke
-		if r.Assertion = assertion.FindString(r.Output); r.Assertion != "" {
-			r.Assertion, r.Outcome = strings.TrimSpace(r.Assertion), Killed
+		all := assertion.FindAllString(r.Output, -1)
+		if strings.Contains(r.Output, "\npanic: ") { // what a test has logged before looks like an assertion
+			all = nil
+		}
+		named := slices.IndexFunc(all, func(text string) bool { return !counts.MatchString(text) })
+		switch {
+		case named >= 0:
+			r.Outcome, r.Assertion = Killed, strings.TrimSpace(all[named])
+		case len(all) > 0:
+			r.Outcome, r.Assertion = Counted, strings.TrimSpace(all[0])
+		default:
+			r.Outcome = Broke
 		}
 	}
 }

@@ -17,8 +17,11 @@ func module(t *testing.T) *Suite {
 		"go.mod": "module fixture\n\ngo 1.25\n",
 		"abs.go": "package fixture\n\n// Abs returns the absolute value.\nfunc Abs(n int) int {\n\tif n < 0 {\n\t\treturn -n\n\t}\n\treturn n\n}\n",
 		"abs_test.go": "package fixture\n\nimport \"testing\"\n\n" +
-			"func TestAbs(t *testing.T) {\n\tif Abs(-3) != 3 {\n\t\tt.Error(\"Abs(-3) is not 3\")\n\t}\n}\n",
+			"func TestAbs(t *testing.T) {\n\tif Abs(-3) != 3 {\n\t\tt.Error(\"Abs(-3) is not 3\")\n\t}\n" +
+			"\tif n := Abs(5); n != 5 {\n\t\tt.Errorf(\"%d requests\", n)\n\t}\n}\n",
+		"none/none_test.go": "package none\n",
 	} {
+		assert.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700))
 		assert.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
 	}
 	return &Suite{Root: root, Packages: []string{"."}, Timeout: 3 * time.Second, Env: []string{"GOFLAGS=-mod=mod"}}
@@ -32,6 +35,7 @@ func TestEveryOutcomeIsDistinguished(t *testing.T) {
 	}{
 		{"return -n", "return n", Killed},
 		{"n < 0", "n <= 0", Survived},
+		{"\treturn n\n}", "\treturn n + 1\n}", Counted},
 		{"return -n", "for {\n\t\t}", TimedOut},
 		{"return -n", "return none", NotBuilt},
 		{"return -n", "panic(n)", Broke},
@@ -67,5 +71,10 @@ func TestASuiteWithoutTestsIsAnError(t *testing.T) {
 	s.Flags = []string{"-run", "TestSign"}
 	if r, err := s.Try(t.Context(), nil); err == nil {
 		t.Errorf("tests that do not exist have the outcome %q", r.Outcome)
+	}
+	// Also if tests of another package fail.
+	s.Flags, s.Packages = []string{"-run", "TestAbs"}, []string{".", "./none"}
+	if r, err := s.Try(t.Context(), &Mutant{Name: "killed", File: "abs.go", Old: "return -n", New: "return n"}); err == nil {
+		t.Errorf("a package without tests has the outcome %q", r.Outcome)
 	}
 }
