@@ -48,7 +48,6 @@ var functions = []function{
 	{"entitytype.Register", entitytype.Register[person]},
 	{"entitytype.Register", entitytype.Register[int]},
 	{"eventual.BlobName", eventual.BlobName},
-	{"eventual.Cancel", eventual.Cancel},
 	{"eventual.Enqueue", eventual.Enqueue[payload]},
 	{"eventual.Enqueue", eventual.Enqueue[string]},
 	{"eventual.Enqueue", eventual.Enqueue[any]},

@@ -15,6 +15,7 @@ import (
 var storeGroups = []group{
 	{name: "row", write: writeRow, read: readRow},
 	{name: "store", write: writeStore, read: readStore},
+	{name: "lookup", write: writeLookup, read: readLookup},
 }
 
 // employee has a property of each type.
@@ -163,5 +164,43 @@ func (w *world) verify(store *patterns.Store[employee]) {
 	for f, err := range reindex.Verify(w.Context(), store, "", nil) {
 		w.must(err)
 		w.Errorf("%s row of view %s at %v", f.Kind, f.View, f.Row)
+	}
+}
+
+// newLookup returns a Store with an index of lookup rows, and its reader.
+func newLookup(w *world) (*patterns.Store[employee], *secondaryindex.LookupReader[employee]) {
+	w.Helper()
+	table, err := patterns.NewTable[employee](w.table("people"), nil)
+	w.must(err)
+	tags := secondaryindex.Lookup("tag", w.table("tags"), func(e *employee) []string { return e.Tags }, nil)
+	store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{tags}})
+	w.must(err)
+	w.must(store.Create(w.Context()))
+	return store, tags.On(store)
+}
+
+func writeLookup(w *world) {
+	store, _ := newLookup(w)
+	_, err := store.Insert(w.Context(), newEmployee("1", "jones", "Oslo"))
+	w.must(err)
+}
+
+// An old row is found, changes with its entity, and is what the entity names.
+func readLookup(w *world) {
+	store, tags := newLookup(w)
+	found := 0
+	for item, err := range tags.Query(w.Context(), "Sales", secondaryindex.Equal("b"), nil) {
+		w.must(err)
+		w.equal(item.Key, employeeKey("1"))
+		found++
+	}
+	w.equal(found, 1)
+	for finding, err := range reindex.Verify(w.Context(), store, "", nil) {
+		w.must(err)
+		w.Errorf("finding %v", finding)
+	}
+	w.must(store.Delete(w.Context(), employeeKey("1")))
+	for range tags.Keys(w.Context(), "Sales", secondaryindex.Values{}, nil) {
+		w.Errorf("a row is left")
 	}
 }

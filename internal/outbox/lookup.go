@@ -27,10 +27,10 @@ type lookupWriter interface {
 	// after names the rows of the new version in op's origin. New ones get the id of the attempt.
 	after(op *operation) error
 
-	// put stores the rows that the attempt adds.
+	// put stores the rows that the attempt adds, if they are not stored yet.
 	put(ctx context.Context) error
 
-	// send sends the transaction.
+	// send sends the transaction, after the rows were put.
 	send(ctx context.Context, changes []txn.Change, request sender) ([]string, error)
 
 	// repeats reports whether an attempt whose outcome is unknown is repeated.
@@ -243,6 +243,9 @@ func (l *lookups) place(row *view.Lookup) lookupPlace {
 // its entities were deleted with their lookup rows. So it is sent once, unless the service refuses it
 // because of load.
 func (l *lookups) send(ctx context.Context, changes []txn.Change, request sender) ([]string, error) {
+	if err := l.put(ctx); err != nil {
+		return nil, err
+	}
 	if l.once = false; l.at.IsZero() {
 		return request(ctx, changes)
 	}

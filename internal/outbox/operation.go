@@ -226,9 +226,6 @@ func (t *transaction) attempt(ctx context.Context) ([]txn.Record, error) {
 	if t.needsOutbox() {
 		return t.throughOutbox(ctx, batch)
 	}
-	if err := t.lookups.put(ctx); err != nil {
-		return nil, err
-	}
 	if t.repairsRows() && len(batch.Changes()) == len(t.changed) {
 		t.release(ctx)
 		return t.records(make([]string, len(t.changed))), nil // all rows are correct

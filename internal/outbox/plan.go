@@ -116,10 +116,7 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 	}
 	op.views = s.Views.After(listing).Without(op.apart)
 	old, err := s.Views.Before(listing).Without(op.apart).Derive(valueOf(op.was), op.Key, unknownOf(origin)) // before Next, which may change what was refers to
-	if err == nil {
-		err = t.lookups.before(op, s.Views.Before(listing))
-	}
-	if err != nil {
+	if err = cmp.Or(err, t.lookups.before(op, s.Views.Before(listing))); err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
 	if op.Rows != nil {
@@ -133,7 +130,7 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 			return nil, fmt.Errorf("%s: %w", op.Op, err)
 		}
 	}
-	if err := op.encode(t, origin); err != nil {
+	if err := op.encode(s, t.lookups, origin); err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
 	if op.rows, err = op.views.Derive(op.now, op.Key, unknownOf(op.origin)); err != nil {
@@ -204,8 +201,7 @@ func (t *transaction) checkTogether() error {
 }
 
 // encode makes the change of the primary's row.
-func (op *operation) encode(t *transaction, origin *txn.Origin) error {
-	s := t.store
+func (op *operation) encode(s *Store, lookups lookupWriter, origin *txn.Origin) error {
 	c := txn.Change{Op: op.Op, Repeatable: op.Repeatable && !op.Repair && !op.Fill} // which also change rows that the content does not show
 	c.PartitionKey, c.RowKey = op.Key.Partition, op.Key.Row
 	c.Kind = wire.Insert
@@ -232,7 +228,7 @@ func (op *operation) encode(t *transaction, origin *txn.Origin) error {
 	if l := op.views.Listing(); l != view.ListingOf(origin) {
 		op.origin.Unknown = op.origin.Unknown.WithTexts(edm.Text{Name: view.PropViews, Value: string(l)})
 	}
-	if err := t.lookups.after(op); err != nil {
+	if err := lookups.after(op); err != nil {
 		return err
 	}
 	e := edm.Envelope{PartitionKey: key.Partition, RowKey: key.Row, Unknown: &op.origin.Unknown}

@@ -110,7 +110,7 @@ type Report struct {
 	Primaries int // of these
 
 	Missing, Wrong, Orphan, Duplicate int // findings
-	Superfluous                       int // likewise, but no errors
+	Superfluous                       int `json:",omitzero"` // likewise, but no errors
 
 	Repaired int // findings that were repaired
 	Failed   int // findings that were not, duplicates among them, entities that cannot be read, and rows that cannot be checked

@@ -23,7 +23,7 @@ type LookupIndex[T any] struct {
 // returns them: in any order, repeated or not, and nil if the entity is not in the index. It must be a
 // pure function. The rows are in table, which may be in another account, or, if table is nil, in the
 // primaries' own table. name begins their partition keys; it has 1 to 64 letters, digits, '-' and '.',
-// and must differ from that of every other index in the table. An entity can have 862 lookup rows.
+// and must differ from that of every other index in the table. An entity can have 819 lookup rows.
 //
 // Of the options only Fold, Key, Partition, RemoveSuperfluous and Version have a meaning.
 //

@@ -218,7 +218,7 @@ var (
 
 	// ErrRemoteRows: a Store in several accounts cannot have rows outside the partition of the
 	// entity.
-	ErrRemoteRows = azerr.Sentinel("shards: a Store must not have an Outbox")
+	ErrRemoteRows = azerr.Sentinel("shards: a Store must not have an Outbox, nor lookup rows")
 
 	errMoved = azerr.Sentinel("shards: the partition was moved during the write")
 )

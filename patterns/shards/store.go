@@ -19,7 +19,7 @@ type Store[T any] struct {
 }
 
 // NewStore returns a Store on table. opts are those of each [patterns.Store]. It makes no
-// request. An Outbox is refused with [ErrRemoteRows]. Without it a view with rows outside the
+// request. An Outbox is refused with [ErrRemoteRows], and so are lookup rows. Without an Outbox a view with rows outside the
 // partition is an [patterns.ErrBadView], here or in the first operation that needs it: such rows
 // would be in partitions of other accounts, and would not move with the entity.
 func NewStore[T any](table *Table[T], opts *patterns.StoreOptions[T]) (*Store[T], error) {
@@ -36,7 +36,16 @@ func NewStore[T any](table *Table[T], opts *patterns.StoreOptions[T]) (*Store[T]
 		if err != nil {
 			return nil, err
 		}
-		return patterns.NewStore(t, opts)
+		store, err := patterns.NewStore(t, opts)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range store.Engine().Views.Views {
+			if v.Shape.Kind == patterns.Lookups { // its rows would not move with the entity
+				return nil, fmt.Errorf("new store: view %q: %w", v.Name, ErrRemoteRows)
+			}
+		}
+		return store, nil
 	}
 	_, err := s.at.of(table.shards.initial[0].Name)
 	return s, err

@@ -9,6 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 	"github.com/azpatterns/azpatterns/patterns/shards"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -66,6 +67,11 @@ func TestAViewOutsideThePartitionIsRefused(t *testing.T) {
 		list, o := onBackend(t, b, 2)
 		_, table := create(t, list, o)
 		_, err := shards.NewStore(table, &patterns.StoreOptions[doc]{Outbox: &harness.OutboxQueue{}})
+		assert.WantError(t, err, shards.ErrRemoteRows)
+		lookup := secondaryindex.Lookup("lookup", nil, func(*doc) []string { return nil }, &secondaryindex.Options[doc]{
+			Key: func(*doc) (keys.Key, error) { return keys.Key{}, nil },
+		})
+		_, err = shards.NewStore(table, &patterns.StoreOptions[doc]{Views: []patterns.View[doc]{lookup}})
 		assert.WantError(t, err, shards.ErrRemoteRows)
 		remote := patterns.ViewOf("remote", patterns.Shape{Remote: true}, func(*doc) ([]patterns.DerivedRow, error) { return nil, nil })
 		_, err = shards.NewStore(table, &patterns.StoreOptions[doc]{Views: []patterns.View[doc]{remote}})
