@@ -10,43 +10,42 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-// Photo has several tags. Its partition key is the user.
-type Photo struct {
+// Article has several tags. Its partition key is the month.
+type Article struct {
 	PartitionKey, RowKey string
+	Title                string
 	Tags                 []string `table:",json"`
 }
 
 func ExampleLookup() {
-	ctx := context.Background()
-	acct := storagetest.Start(nil) // an account in this process
-	byTag := secondaryindex.Lookup("tag", nil, func(p *Photo) []string { return p.Tags },
-		&secondaryindex.Options[Photo]{Partition: func(_, tag string) string { return "tag_" + tag }})
-	table, err := patterns.NewTable[Photo](acct.Tables().NewClient("Photos"), nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	photos, err := patterns.NewStore(table, &patterns.StoreOptions[Photo]{Views: []patterns.View[Photo]{byTag}})
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := photos.Create(ctx); err != nil {
-		log.Fatal(err)
-	}
-	for _, p := range []Photo{
-		{"ann", "1", []string{"alps", "snow"}},
-		{"ben", "7", []string{"snow"}},
-	} {
-		if _, err := photos.Insert(ctx, &p); err != nil { // a request for each tag, concurrently, and one for the photo
-			log.Fatal(err)
-		}
-	}
-	for item, err := range byTag.On(photos).Query(ctx, "", secondaryindex.Equal("snow"), nil) {
+	check := func(err error) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(item.Key.Partition, item.Value.Tags)
+	}
+	ctx := context.Background()
+	account := storagetest.Start(nil) // an account in this process
+	table, err := patterns.NewTable[Article](account.Tables().NewClient("Articles"), nil)
+	check(err)
+	check(table.Create(ctx))
+
+	byTag := secondaryindex.Lookup("tag", nil, func(a *Article) []string { return a.Tags },
+		&secondaryindex.Options[Article]{Partition: func(_, tag string) string { return "tag_" + tag }})
+	store, err := patterns.NewStore(table, &patterns.StoreOptions[Article]{Views: []patterns.View[Article]{byTag}})
+	check(err)
+	for _, a := range []Article{
+		{"2026-11", "trip", "A trip", []string{"alps", "snow"}},
+		{"2026-12", "hut", "A hut", []string{"alps"}},
+		{"2026-12", "storm", "A storm", []string{"snow"}},
+	} {
+		_, err := store.Insert(ctx, &a) // a request for each tag, concurrently, then one for the article
+		check(err)
+	}
+	for item, err := range byTag.On(store).Query(ctx, "", secondaryindex.Equal("alps"), nil) {
+		check(err)
+		fmt.Println(item.Value.Title) // as it is now; the item can be changed and written back
 	}
 	// Output:
-	// ann [alps snow]
-	// ben [snow]
+	// A trip
+	// A hut
 }
