@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 
 	"github.com/azpatterns/azpatterns/internal/assert"
@@ -32,6 +31,8 @@ type line struct {
 	lose     func() (request, reply bool) // may be nil
 	late     func() time.Duration         // how much later a request arrives whose sender no longer waits; may be nil
 	requests atomic.Int64
+
+	transport policy.Transporter // of late requests
 }
 
 var errLine = errors.New("connection lost")
@@ -45,19 +46,17 @@ func (l *line) Do(req *policy.Request) (*http.Response, error) {
 	if request {
 		if after := l.late; after != nil && !l.down.Load() {
 			if d := after(); d > 0 {
-				copied := req.Clone(context.WithoutCancel(req.Raw().Context()))
-				if body := req.Body(); body != nil { // the original one may be used again
+				copied := req.Raw().Clone(context.WithoutCancel(req.Raw().Context())) // a policy.Request shares values with its clones
+				if body := req.Body(); body != nil {                                  // the original one may be used again
 					text, err := io.ReadAll(body)
 					if _, failed := body.Seek(0, io.SeekStart); err != nil || failed != nil {
 						return nil, errors.Join(err, failed)
 					}
-					if err := copied.SetBody(streaming.NopCloser(bytes.NewReader(text)), req.Raw().Header.Get("Content-Type")); err != nil {
-						return nil, err
-					}
+					copied.Body = io.NopCloser(bytes.NewReader(text))
 				}
 				go func() { // ends with the virtual time of the test
 					time.Sleep(d)
-					if resp, err := copied.Next(); err == nil {
+					if resp, err := l.transport.Do(copied); err == nil {
 						_, _ = io.Copy(io.Discard, resp.Body)
 						resp.Body.Close()
 					}
@@ -77,6 +76,7 @@ func (l *line) Do(req *policy.Request) (*http.Response, error) {
 // newLease returns the lease of a process with this network.
 func newLease(t *testing.T, acct *storagetest.Account, l *line, opts *eventual.LeaseOptions) *eventual.Lease {
 	t.Helper()
+	l.transport = acct.Transport()
 	clientOpts := &aztables.ClientOptions{}
 	clientOpts.PerRetryPolicies = []policy.Policy{l}
 	lease := assert.Must(eventual.NewLease(acct.TablesWith(clientOpts).NewClient("Leases"), leaseKey, opts))(t)
