@@ -197,7 +197,7 @@ func (c *check) compare(r *Checked, before view.Found, pending bool) comparison 
 		return isRight
 	case r.was != nil && c.young(r.was.Timestamp), e != nil && c.young(e.Timestamp):
 		return isUndecided
-	case r.Superfluous() && r.table.Client.Age(e.Timestamp) < c.Expiry: // its operation may be in progress
+	case r.Superfluous() && e != nil && c.tableAge(r.view, e.Timestamp) < c.Expiry: // its operation may be in progress
 		return isUndecided
 	case r.Err != nil, r.at == c.home && r.read.snapshot:
 		return isWrong
@@ -210,6 +210,12 @@ func (c *check) compare(r *Checked, before view.Found, pending bool) comparison 
 // young reports whether a row that was changed then is too young to be judged.
 func (c *check) young(changed time.Time) bool {
 	return c.grace > 0 && c.own.Client.Age(changed) < c.grace
+}
+
+// tableAge returns the age of a row of v that was changed then, by the clock of its table.
+func (c *check) tableAge(v *view.View, changed time.Time) time.Duration {
+	table, _ := c.tableOf(v)
+	return table.Client.Age(changed)
 }
 
 // findOwner finds out to whom a row that differs belongs.

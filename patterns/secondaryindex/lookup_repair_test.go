@@ -270,3 +270,22 @@ func TestExplainHasTheRequestsOfLookups(t *testing.T) {
 		}
 	})
 }
+
+// The partition function may return the partition of the entity.
+func TestLookupRowsInThePartitionOfTheirEntityAreVerified(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		ix := secondaryindex.Lookup("author", nil, authorOf, &secondaryindex.Options[article]{
+			Partition: func(partition, _ string) string { return partition },
+		})
+		store := newArticles(t, b, patterns.StoreOptions[article]{Views: []patterns.View[article]{ix}})
+		assert.Must(store.Insert(t.Context(), newArticle("p", "1", "Ann")))(t)
+		leaveSuperfluous(t, b, store, "Ben")
+		found, undecided := findingsOf(t, store)
+		assert.Equal(t, fmt.Sprint(found, undecided), "[] 1", "a young row")
+		time.Sleep(1000 * time.Hour)
+		wantFindings(t, store, reindex.Superfluous)
+		assert.Must(reindex.Repair(t.Context(), store, "", nil))(t)
+		wantFindings(t, store)
+		wantItems(t, ix.On(store).Query(t.Context(), "p", secondaryindex.Equal("Ben"), nil), "1")
+	})
+}
