@@ -17,6 +17,7 @@ package harness
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -171,11 +172,12 @@ func (b *Backend) ResetRequests() { b.script.ResetLog() }
 // loopback is the HTTP client of all tests on Azurite, so that connections are reused.
 var loopback = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute}}
 
-// options returns client options that send through transport and retry as often as by default, but without delay.
+// options returns client options that send through transport and retry as often as by default, but without delay. An account with
+// the targets of production needs the delay.
 func (b *Backend) options(transport policy.Transporter) azcore.ClientOptions {
-	o := azcore.ClientOptions{
-		Transport: transport,
-		Retry:     policy.RetryOptions{RetryDelay: time.Millisecond, MaxRetryDelay: 2 * time.Millisecond},
+	o := azcore.ClientOptions{Transport: transport}
+	if os.Getenv(storagetest.ProductionVariable) == "" {
+		o.Retry = policy.RetryOptions{RetryDelay: time.Millisecond, MaxRetryDelay: 2 * time.Millisecond}
 	}
 	if b.Configure != nil {
 		b.Configure(&o)

@@ -46,6 +46,14 @@ type Options struct {
 	// Otherwise the account accepts it, and adds a warning to the entry of the log; see [Request].
 	Strict bool
 
+	// Production does what the service may do at any time, together. A page of a query ends after 250 examined rows and at the end
+	// of a partition. Requests beyond the documented targets are refused, see [Account.Throttle]. There is a secondary, 15
+	// seconds behind, see [Account.Replicate]. The clock of the account is two minutes ahead of that of the process or behind it, as
+	// Seed determines. A change of a stored access policy takes effect after 30 seconds; until then a policy that was added or
+	// changed permits nothing. The name of a deleted table is blocked for 60 seconds. PageRows, PageScan and ClockSkew replace
+	// these figures, and Throttle and Replicate change them. See also [ProductionVariable].
+	Production bool
+
 	// ClockSkew is how far the clock of the account is ahead of this process; it may be
 	// negative. The header Date, Timestamp, Last-Modified, ETags, and the times of queues and
 	// leases are by the clock of the account. Credentials are not: the service would refuse
@@ -108,10 +116,17 @@ func (a *Account) open(opts *Options) {
 		o = *opts
 	}
 	key, _ := base64.StdEncoding.DecodeString(AccountKey) // a constant
+	production := o.isProduction()
+	if production {
+		o = o.production()
+	}
 	a.core = fakeaccount.New(AccountName, key, request.Page{Rows: o.PageRows, Scan: o.PageScan, Boundary: o.PageBoundary}, o.ClockSkew)
 	a.core.Strict = o.Strict
 	a.skew = o.ClockSkew
 	a.faults = wrap(a.core, transportOptions{account: AccountName, seed: o.Seed, logLimit: o.LogLimit, clockSkew: a.skew})
+	if production {
+		a.beginProduction()
+	}
 }
 
 // script returns the transport with the rules and the log.

@@ -85,6 +85,17 @@
 //	acct.Replicate(time.Minute)
 //	acct.Down(storagetest.Primary) // SecondaryTablesURL still answers
 //
+// # Production
+//
+// With [Options].Production an account does all that the service may do without a fault: it ends pages after few rows and at the
+// end of a partition, refuses requests beyond its targets, has a secondary that is behind and a clock that differs, and takes its time
+// to change a stored access policy and to delete a table. The environment variable [ProductionVariable] does so for every account,
+// for the tests of a program that have to pass with it too:
+//
+//	AZPATTERNS_PRODUCTION=1 go test ./...
+//
+// Tests that assert the number of requests or the size of a page may fail then.
+//
 // # Crashes
 //
 // [CrashPoints] runs a scenario repeatedly. It simulates that the process is killed just
@@ -154,7 +165,7 @@
 //     In the service some partitions may be newer than others and than the Last Sync Time.
 //   - One query request sees one state of the whole table; the service promises
 //     this within a partition.
-//   - A stored access policy takes effect immediately, not after up to 30 seconds.
+//   - Without Options.Production, a stored access policy takes effect immediately, not after up to 30 seconds.
 //   - With Options.ClockSkew, credentials are verified by the clock of the process, not of
 //     the account.
 //   - Any well-formed bearer token is accepted and permits everything. As in the service it

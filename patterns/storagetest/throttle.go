@@ -38,7 +38,9 @@ func (a *Account) Throttle(t *Targets) {
 		o = *t
 	}
 	a.script()
-	a.core.Throttle(fakeaccount.Targets{
-		Partition: cmp.Or(o.Partition, 2_000), Queue: cmp.Or(o.Queue, 2_000), Account: cmp.Or(o.Account, 20_000),
-	})
+	a.core.Throttle(o.withDefaults())
+}
+
+func (t Targets) withDefaults() fakeaccount.Targets {
+	return fakeaccount.Targets{Partition: cmp.Or(t.Partition, 2_000), Queue: cmp.Or(t.Queue, 2_000), Account: cmp.Or(t.Account, 20_000)}
 }

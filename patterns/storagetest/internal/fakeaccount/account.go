@@ -119,16 +119,18 @@ func (a *Account) serve(w http.ResponseWriter, r *request.Request, at *region) {
 		a.refuse(w, r, refusal)
 		return
 	}
-	switch {
-	case isStats(r) && grant.Allow(r.Op, "") == nil:
-		a.stats(w, r)
-	case r.Service == op.Table:
-		at.tables.Serve(w, r, grant)
-	case r.Service == op.Queue:
-		at.queues.Serve(w, r)
-	case r.Service == op.Blob:
-		at.blobs.Serve(w, r)
-	}
+	at.delayed(r, func() {
+		switch {
+		case isStats(r) && grant.Allow(r.Op, "") == nil:
+			a.stats(w, r)
+		case r.Service == op.Table:
+			at.tables.Serve(w, r, grant)
+		case r.Service == op.Queue:
+			at.queues.Serve(w, r)
+		case r.Service == op.Blob:
+			at.blobs.Serve(w, r)
+		}
+	})
 	at.throttle.charge(r)
 	if !r.Secondary {
 		a.record(r)

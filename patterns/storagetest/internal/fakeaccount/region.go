@@ -2,6 +2,7 @@ package fakeaccount
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/auth"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/blob"
@@ -10,7 +11,6 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/request"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/table"
-	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/xmlservice"
 )
 
 // region is the services of an account in one location.
@@ -21,6 +21,8 @@ type region struct {
 	queues   *queue.Service
 	blobs    *blob.Service
 	down     atomic.Bool // requests do not reach it
+
+	activation activation
 }
 
 func newRegion(name string, key []byte, page request.Page) *region {
@@ -64,16 +66,7 @@ func (g *region) isPublic(r *request.Request) bool {
 
 // policy returns a stored access policy.
 func (g *region) policy(s op.Service, resource, id string) (auth.StoredPolicy, bool) {
-	var policies []xmlservice.Policy
-	switch s {
-	case op.Table:
-		policies = g.tables.Policies(resource)
-	case op.Queue:
-		policies = g.queues.Policies(resource)
-	case op.Blob:
-		policies = g.blobs.Policies(resource)
-	}
-	for _, p := range policies {
+	for _, p := range g.policies(s, resource, time.Now()) {
 		if p.ID == id {
 			return auth.StoredPolicy{Start: p.Start, Expiry: p.Expiry, Permissions: p.Permission}, true
 		}

@@ -30,7 +30,7 @@ type Service struct {
 // New returns a service without tables. page shortens every page that a query returns, in
 // addition to the options of the request.
 func New(page request.Page) *Service {
-	return &Service{store: store{tables: map[string]*table{}, deleted: map[string]time.Time{}}, page: page}
+	return &Service{store: store{tables: map[string]*table{}, deleted: map[string]time.Time{}, deletion: deleteTime}, page: page}
 }
 
 // call is a request being carried out.

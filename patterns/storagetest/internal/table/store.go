@@ -9,7 +9,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/xmlservice"
 )
 
-// deleteTime is how long the name of a deleted table stays blocked.
+// deleteTime is how long the name of a deleted table stays blocked at least.
 // https://learn.microsoft.com/rest/api/storageservices/delete-table#remarks
 const deleteTime = 40 * time.Second
 
@@ -19,6 +19,8 @@ type store struct {
 	tables  map[string]*table
 	deleted map[string]time.Time // when the table with this name was deleted
 	clock   clock
+
+	deletion time.Duration // how long a name stays blocked
 }
 
 // table is one table. A request holds its lock until it ends, so that it reads one state.
@@ -65,7 +67,7 @@ func (s *store) missing(name string, now time.Time) *reply.Error {
 // blocked reports whether the name is blocked by a deleted table. The caller holds s.mu.
 func (s *store) blocked(lower string, now time.Time) bool {
 	at, ok := s.deleted[lower]
-	if ok && now.Sub(at) >= deleteTime {
+	if ok && now.Sub(at) >= s.deletion {
 		delete(s.deleted, lower)
 		return false
 	}
@@ -118,4 +120,11 @@ func (s *store) drop(name string, now time.Time) *reply.Error {
 	defer t.mu.Unlock()
 	t.gone, t.rows, t.shapes = true, sorted{}, nil
 	return nil
+}
+
+// DelayDeletion sets how long the name of a deleted table stays blocked.
+func (s *Service) DelayDeletion(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.deletion = d
 }
