@@ -3,11 +3,17 @@ package calls
 import (
 	"context"
 	"sync/atomic"
+	"time"
 )
 
-// Requests counts the requests of an operation, without the retries of the SDK. The zero Requests
+// Requests counts the requests of an operation, without the retries of the SDK, and limits their average number. The zero Requests
 // is ready to use, and may be used concurrently.
-type Requests struct{ n atomic.Int64 }
+type Requests struct {
+	PerSecond int // 0 means no limit
+
+	n     atomic.Int64
+	began atomic.Pointer[time.Time]
+}
 
 type requestsKey struct{}
 
@@ -19,9 +25,17 @@ func (r *Requests) Context(ctx context.Context) context.Context {
 // Count is the number of requests so far.
 func (r *Requests) Count() int { return int(r.n.Load()) }
 
-// CountRequest counts a request with this context.
+// CountRequest counts a request with this context, just before it is sent. If there is a limit it waits until the request is within
+// it, or the context ends.
 func CountRequest(ctx context.Context) {
-	if r, _ := ctx.Value(requestsKey{}).(*Requests); r != nil {
-		r.n.Add(1)
+	r, _ := ctx.Value(requestsKey{}).(*Requests)
+	if r == nil {
+		return
+	}
+	n := r.n.Add(1) - 1
+	if r.PerSecond > 0 {
+		now := time.Now()
+		r.began.CompareAndSwap(nil, &now)
+		_ = Sleep(ctx, r.began.Load().Add(time.Duration(n)*time.Second/time.Duration(r.PerSecond)).Sub(now)) // the request fails if ctx has ended
 	}
 }

@@ -255,7 +255,7 @@ func (s *Store) locate(c *Checked, home place) (err error) {
 // the primary was the same the last time.
 func (s *Store) imply(c *Checked, e *fetch.Entry) (same bool) {
 	was := c.was
-	if c.was, c.Err = s.primaryOf(e); c.Err != nil {
+	if c.was, c.Err = s.PrimaryOf(e); c.Err != nil {
 		return false
 	}
 	if was != nil && c.was != nil && was.ETag == c.was.ETag {

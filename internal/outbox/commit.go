@@ -123,6 +123,10 @@ func (t *transaction) classify(ctx context.Context, index int, e *types.Error) e
 	}
 	reread := false
 	for _, op := range affected {
+		if op.expired != nil { // it was changed: the insert starts over
+			op.expired, reread = nil, true
+			continue
+		}
 		if op.Reread {
 			op.Was, op.Known, reread = nil, false, true
 		}
@@ -150,6 +154,9 @@ func (t *transaction) meet(ctx context.Context, op *operation, e error) (again b
 	primary, part, err := t.store.read(ctx, op.Key)
 	switch op.met = part; {
 	case part != nil:
+		return true, nil
+	case primary != nil && t.store.expired(primary.Value):
+		op.expired = primary
 		return true, nil
 	case before == nil:
 		return false, e

@@ -49,3 +49,8 @@ type Intent struct {
 	// refers to. Every other attempt reads the primary, also those of other intents with this Spent.
 	Spent *atomic.Bool
 }
+
+// Deletion returns the intent to delete an entity if it is the version that was read.
+func Deletion(was *txn.Record) *Intent {
+	return &Intent{Op: "delete", Key: was.Key, Was: was, Known: true, Next: func(*txn.Record) (any, error) { return nil, nil }}
+}

@@ -91,6 +91,11 @@ type lookupRows struct {
 	former []view.Lookup // with earlier ids, which no version can name
 }
 
+// moves reports whether a sweep may have moved the row, which was not stored by this operation. It is left to the sweep.
+func (r *lookupRows) moves(row *view.Lookup) bool {
+	return row.View.Expiring != nil && slices.Contains(r.old, *row)
+}
+
 // begin drops the ids of the last attempt if one with them may have been applied, or may be sent too
 // late: rules L1 and L4. In the first case their rows are left to a sweep.
 func (l *lookups) begin() {
@@ -134,7 +139,8 @@ func (l *lookups) after(op *operation) (err error) {
 		return err
 	}
 	for i := range r.new {
-		if row := &r.new[i]; row.ID == "" || op.Repair { // a row that is named may be missing
+		// A row that is named may be missing; that of an earlier time would be found too late.
+		if row := &r.new[i]; row.ID == "" || op.Repair || row.View.Expiring != nil && !row.Kept(r.old) {
 			row.ID = r.ids[len(r.ids)-1]
 			r.added = append(r.added, *row)
 		}
@@ -299,7 +305,7 @@ func (l *lookups) end(ctx context.Context, applied bool) {
 		switch {
 		case applied:
 			for _, row := range slices.Concat(r.old, r.stored) {
-				if !slices.Contains(r.new, row) {
+				if !slices.Contains(r.new, row) && !r.moves(&row) {
 					rows = append(rows, row)
 				}
 			}
@@ -328,7 +334,7 @@ func (l *lookups) suppose(op *operation, was, now any) (err error) {
 	if r.new, err = views.Lookups(now, op.Key, ""); err != nil {
 		return err
 	}
-	r.added = slices.DeleteFunc(slices.Clone(r.new), func(row view.Lookup) bool { return slices.Contains(r.old, row) })
+	r.added = slices.DeleteFunc(slices.Clone(r.new), func(row view.Lookup) bool { return row.Kept(r.old) })
 	return nil
 }
 
@@ -342,7 +348,7 @@ func (l *lookups) explain(x *explanation, outbox []*operation, transaction func(
 			added = append(added, types.StepRow{View: r.added[i].View.Name, Action: "insert lookup row", Key: r.added[i].Key})
 		}
 		for i := range r.old {
-			if !slices.Contains(r.new, r.old[i]) {
+			if !slices.Contains(r.new, r.old[i]) && !r.moves(&r.old[i]) {
 				removed = append(removed, types.StepRow{View: r.old[i].View.Name, Action: "delete lookup row", Key: r.old[i].Key})
 			}
 		}

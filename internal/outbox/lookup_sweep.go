@@ -35,7 +35,7 @@ func (s *Store) hasLookup(refs []types.RowRef) bool {
 // lookupViews returns the names of the views with lookup rows in a table.
 func (s *Store) lookupViews(t *view.RemoteTable) (names []any) {
 	for _, v := range s.Views.Views {
-		if v.Shape.Kind == types.Lookups && v.TargetID() == t.ID() {
+		if v.Shape.Kind == types.Lookups && v.Expiring == nil && v.TargetID() == t.ID() {
 			names = append(names, v.Name)
 		}
 	}
@@ -106,19 +106,36 @@ func (s *Store) RemoveLookup(ctx context.Context, row LookupRow) error {
 // RemoveLookups reads the primaries of rows, which are in one partition, and calls do for each row that its
 // primary does not name, with the function that removes it. The caller has read the rows, and found, by the Date of a reply that it
 // had before this call, that they were older than Expiry: rule L5. So no transaction that names them can still arrive.
-func (s *Store) RemoveLookups(ctx context.Context, rows []LookupRow, do func(row LookupRow, remove func() error) error) (requests int, err error) {
+func (s *Store) RemoveLookups(ctx context.Context, rows []LookupRow, do func(row LookupRow, remove func() error) error) (int, error) {
+	primaries, requests, err := s.LookupPrimaries(ctx, rows)
+	if err != nil {
+		return requests, err
+	}
+	return requests, calls.Each(ctx, len(rows), s.Parallel, func(ctx context.Context, i int) error {
+		if primaries[i] != nil {
+			return nil
+		}
+		return do(rows[i], func() error { return s.RemoveLookup(ctx, rows[i]) })
+	})
+}
+
+// LookupPrimaries returns the rows that contain the primaries of lookup rows, which are in one partition: nil for a primary
+// that does not exist, or does not name the row. It makes few requests, see [Store.readTogether].
+func (s *Store) LookupPrimaries(ctx context.Context, rows []LookupRow) (primaries []*fetch.Entry, requests int, err error) {
 	sets := make([]*together, len(rows))
 	for i := range rows {
 		sets[i] = &together{names: []string{rows[i].Primary.Row}}
 	}
 	requests, err = s.readTogether(ctx, place{s.own, rows[0].Primary.Partition}, sets, time.Time{})
 	if err != nil {
-		return requests, err
+		return nil, requests, err
 	}
-	return requests, calls.Each(ctx, len(rows), s.Parallel, func(ctx context.Context, i int) error {
-		if e := sets[i].rows[0]; e != nil && rows[i].NamedBy(e.Text(view.PropLookups)) {
-			return nil
+	for i := range rows {
+		e := sets[i].rows[0]
+		if e != nil && !rows[i].NamedBy(e.Text(view.PropLookups)) {
+			e = nil
 		}
-		return do(rows[i], func() error { return s.RemoveLookup(ctx, rows[i]) })
-	})
+		primaries = append(primaries, e)
+	}
+	return primaries, requests, nil
 }

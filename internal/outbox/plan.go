@@ -21,6 +21,7 @@ import (
 // planned is what an attempt found out about one primary, and what it is going to write.
 type planned struct {
 	was     *txn.Record
+	ended   bool           // was has expired: for the operation there is no entity, but its rows
 	over    *txn.Record    // if there is no entity, but what views have merged into its row
 	now     any            // the new version of the entity, nil to delete it
 	rows    []view.Derived // of the new version
@@ -37,7 +38,7 @@ func (t *transaction) plan(ctx context.Context) error {
 		if op.Known && op.Spent != nil && op.Spent.Swap(true) {
 			op.Was, op.Known = nil, false
 		}
-		op.planned, op.part = planned{was: op.Was, over: op.met}, nil
+		op.planned, op.part = planned{was: cmp.Or(op.Was, op.expired), over: op.met, ended: op.expired != nil}, nil
 		if strings.HasPrefix(op.Key.Row, view.ReservedRow) {
 			return op.failed(fmt.Errorf("%s: %w: a row key begins with %q", op.Op, keys.ErrBadKey, view.ReservedRow))
 		}
@@ -53,6 +54,7 @@ func (t *transaction) plan(ctx context.Context) error {
 		if op.was, op.over, err = t.store.read(ctx, op.Key); errors.Is(err, azerr.ErrNotFound) {
 			err = nil
 		}
+		op.ended = op.was != nil && !op.Repair && !op.Fill && op.Rows == nil && t.store.expired(op.was.Value)
 		return op.failed(err)
 	})
 	if err != nil {
@@ -122,8 +124,15 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 	if op.Rows != nil {
 		return s.repairs(op, old)
 	}
-	if op.now, err = op.Next(op.was); err != nil {
+	seen := op.was
+	if op.ended {
+		seen, origin = nil, nil
+	}
+	if op.now, err = op.Next(seen); err != nil {
 		return nil, err
+	}
+	if op.ended && op.now == nil && !op.IfExists {
+		return nil, fmt.Errorf("%s: %w", op.Op, azerr.ErrNotFound)
 	}
 	if op.over != nil && op.now != nil {
 		if op.now, origin, err = s.Views.OverPart(op.now, op.over, s.Table.Zero); err != nil {

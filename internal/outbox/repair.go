@@ -151,7 +151,7 @@ func (s *Store) Corrections(rows []Checked) (all [2][]*Intent, requests int) {
 // Filling returns the intent to store the rows of a view for the primary that was read as e, or to
 // remove those of a retired one; nil if e is no primary, or has them.
 func (s *Store) Filling(e *fetch.Entry, name string) *Intent {
-	r, err := s.primaryOf(e)
+	r, err := s.PrimaryOf(e)
 	if err != nil || r == nil {
 		return nil
 	}

@@ -48,6 +48,7 @@ type Store struct {
 	records *txn.Table        // the outbox rows, in the same table
 	states  *txn.Table        // the states of the views, in the same table
 	lookups func(*transaction) lookupWriter
+	expired func(entity any) bool
 	owner   *ownership // shared with the Stores of Within
 }
 
@@ -75,8 +76,18 @@ func New(c Config) (*Store, error) {
 	if slices.ContainsFunc(c.Views.Views, func(v *view.View) bool { return v.Shape.Kind == types.Lookups }) {
 		s.lookups = newLookups
 	}
+	s.expired = func(any) bool { return false }
+	if c.Views.HasExpiring() {
+		s.expired = func(entity any) bool {
+			at, ok := c.Views.Expires(entity)
+			return ok && c.Table.Client.Age(at) > 0
+		}
+	}
 	return s, nil
 }
+
+// Expired reports whether an entity has expired, by the clock of the service, which may be slow and is never fast.
+func (s *Store) Expired(entity any) bool { return s.expired(entity) }
 
 // Begin begins the span of an operation.
 func (s *Store) Begin(ctx context.Context, op string) (context.Context, *wire.Span) {
@@ -87,6 +98,9 @@ func (s *Store) Begin(ctx context.Context, op string) (context.Context, *wire.Sp
 // is one of a view, or not of the table's type. One request.
 func (s *Store) Get(ctx context.Context, key keys.Key) (txn.Record, error) {
 	r, _, err := s.read(ctx, key)
+	if err == nil && s.expired(r.Value) {
+		err = fmt.Errorf("get: %w: the entity has expired", azerr.ErrNotFound)
+	}
 	if err != nil {
 		return txn.Record{}, err
 	}

@@ -52,7 +52,7 @@ type sweeper struct {
 func (s *Store) tables() []*view.RemoteTable {
 	all := []*view.RemoteTable{s.own}
 	for _, v := range s.Views.Views {
-		if t, ok := v.Shape.Target.(*view.RemoteTable); ok && (v.Shape.Kind == types.Copies || v.Shape.Kind == types.Lookups) && indexOfTable(all, t) < 0 {
+		if t, ok := v.Shape.Target.(*view.RemoteTable); ok && (v.Shape.Kind == types.Copies || v.Shape.Kind == types.Lookups && v.Expiring == nil) && indexOfTable(all, t) < 0 {
 			all = append(all, t)
 		}
 	}

@@ -30,7 +30,7 @@ func (s *Store) Parts(e *fetch.Entry, primaries bool, use, here func(*view.View)
 	stored, err = s.Views.StoredParts(e.Key, e.Properties, func(v *view.View) bool { return use(v) && here(v) })
 	var r *txn.Record
 	if err == nil && primaries {
-		r, err = s.primaryOf(e)
+		r, err = s.PrimaryOf(e)
 	}
 	if r == nil && err == nil {
 		stored = append(stored, s.Views.UnmarkedParts(e.Key, e.Properties, func(v *view.View) bool { return use(v) && here(v) })...)
@@ -42,7 +42,7 @@ func (s *Store) Parts(e *fetch.Entry, primaries bool, use, here func(*view.View)
 	if err == nil {
 		var lookups []view.Lookup
 		lookups, err = s.lookupsOf(r)
-		wanted = view.LookupParts(slices.DeleteFunc(lookups, func(l view.Lookup) bool { return !use(l.View) }), r.Key)
+		wanted = view.LookupParts(slices.DeleteFunc(lookups, func(l view.Lookup) bool { return !use(l.View) || l.View.Expiring != nil }), r.Key)
 	}
 	listing := view.ListingOf(r.Origin)
 	for i := range implied {
@@ -114,9 +114,9 @@ func rowOf(e *fetch.Entry) (r txn.Row, err error) {
 	return r, err
 }
 
-// primaryOf returns the primary in a row of the primaries' table, nil if it is another row. It
+// PrimaryOf returns the primary in a row of the primaries' table, nil if it is another row. It
 // fails if the row cannot be decoded, because it may be a damaged primary.
-func (s *Store) primaryOf(e *fetch.Entry) (*txn.Record, error) {
+func (s *Store) PrimaryOf(e *fetch.Entry) (*txn.Record, error) {
 	if e == nil {
 		return nil, nil
 	}

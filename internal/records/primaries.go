@@ -9,11 +9,11 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// Primaries returns the Reader of the primaries among the rows of r. All of them match filter. The
+// Primaries returns the Reader of the primaries among the rows of r, without those that have expired. All of them match filter. The
 // error is that of the filter.
-func (r *Reader) Primaries(views *view.Set, filter query.Filter) (*Reader, error) {
+func (r *Reader) Primaries(views *view.Set, filter query.Filter, expired func(entity any) bool) (*Reader, error) {
 	primaries := &Reader{Stamped: r.Stamped, Sent: r.Sent, codec: r.codec, slice: r.slice, primaries: views}
-	whole := views.KeyOf != nil && filter.IsZero() || views.HasOwner()
+	whole := views.KeyOf != nil && filter.IsZero() || views.HasOwner() || views.HasExpiring()
 	var err error
 	primaries.Source, err = r.Source.Restrict(&fetch.Restriction{
 		Filter: filter,
@@ -21,7 +21,7 @@ func (r *Reader) Primaries(views *view.Set, filter query.Filter) (*Reader, error
 		Needs:  view.MarkProperties(),
 		Drop: func(rows fetch.Rows, selected []string) {
 			p := rows.(*Page)
-			p.keepPrimaries(views, selected == nil || whole)
+			p.keepPrimaries(views, selected == nil || whole, expired)
 			if selected != nil {
 				p.project(selected)
 			}
@@ -32,10 +32,11 @@ func (r *Reader) Primaries(views *view.Set, filter query.Filter) (*Reader, error
 
 // keepPrimaries removes the records that are not primaries. inFull means that they have all
 // properties.
-func (p *Page) keepPrimaries(views *view.Set, inFull bool) {
+func (p *Page) keepPrimaries(views *view.Set, inFull bool, expired func(any) bool) {
 	kept := p.Records[:0]
 	for i := range p.Records {
-		if ok, err := views.IsPrimary(&p.Records[i], inFull); ok || err != nil { // a write returns the error
+		ok, err := views.IsPrimary(&p.Records[i], inFull)
+		if err != nil || ok && !expired(p.Records[i].Value) { // a write returns the error
 			kept = append(kept, p.Records[i])
 		}
 	}

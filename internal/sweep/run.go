@@ -3,6 +3,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -42,9 +43,10 @@ func Begin(ctx context.Context, kind string, opts *types.SweepOptions, olderThan
 	if err := azerr.Default(&r.OlderThan, olderThan, "OlderThan"); err != nil {
 		return ctx, r, err
 	}
-	if err := azerr.Default(&r.Deadline, 0, "Deadline"); err != nil {
+	if err := cmp.Or(azerr.Default(&r.Deadline, 0, "Deadline"), azerr.Default(&r.RequestsPerSecond, 0, "RequestsPerSecond")); err != nil {
 		return ctx, r, err
 	}
+	r.requests.PerSecond = r.RequestsPerSecond
 	for _, p := range r.Partitions {
 		if err := keys.Check("PartitionKey", p); err != nil {
 			return ctx, r, err

@@ -7,6 +7,8 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
 )
@@ -42,7 +44,13 @@ func (l *Lookup) Row() keys.Key {
 }
 
 // hash identifies the row among those of its primary.
-func (l *Lookup) hash() string { return hash(l.View.Name, l.Key.Partition, l.Key.Row)[:lookupHash] }
+func (l *Lookup) hash() string {
+	partition := l.Key.Partition
+	if l.View.Expiring != nil { // the row may have been moved, and an entity has one
+		partition = ""
+	}
+	return hash(l.View.Name, partition, l.Key.Row)[:lookupHash]
+}
 
 // name is what the primary has in [PropLookups] for the row.
 func (l *Lookup) name() string { return l.hash() + ":" + l.ID + "," }
@@ -157,4 +165,12 @@ func NamesLookup(body []byte, ids []string) (bool, error) {
 func (l *Lookup) Body(primary keys.Key) ([]byte, error) {
 	at := l.Row()
 	return edm.AppendProperties(nil, ownerProperties(primary, l.View.Name), edm.Envelope{PartitionKey: at.Partition, RowKey: at.Row})
+}
+
+// Put returns the operation that stores the row, whether it exists or not.
+func (l *Lookup) Put(primary keys.Key) *txn.Op {
+	row := ownerProperties(primary, l.View.Name)
+	op := &txn.Op{Kind: wire.InsertOrReplace, Value: &row}
+	op.At(l.Row())
+	return op
 }

@@ -148,7 +148,9 @@ func (v *View) appendStored(all []Part, p Part, row edm.Properties) ([]Part, err
 		return append(all, p), nil
 	}
 	if v.Shape.Kind == types.Lookups {
-		p.Kind, p.Primary = PartLookup, owner.Primary
+		if p.Kind, p.Primary = PartLookup, owner.Primary; v.Expiring != nil { // it may be at an earlier key than the one implied
+			return all, nil
+		}
 		return append(all, p), nil
 	}
 	lister, ok := v.Shape.List.(MemberLister)

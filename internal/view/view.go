@@ -16,8 +16,9 @@ type View struct {
 	// Shape is what all rows of the view have in common.
 	Shape types.Shape
 
-	Layout  Layout
-	meaning // of the set that the view is one of
+	Layout   Layout
+	Expiring *Expiring // of entities that expire; else nil
+	meaning            // of the set that the view is one of
 
 	// Rows returns the rows that entity implies, in any order. It must be a pure function
 	// of the entity. entity points to a copy, which Rows may change. The result belongs

@@ -172,7 +172,7 @@ func (r *Reader[T]) plan(partition string, values Values, opts *patterns.QueryOp
 	f = query.And(query.PartitionKey.Eq(partition), query.RowKey.Within(rows))
 	if selected = q.Select; selected != nil {
 		_, err = r.copies.Source.Plan(f, q) // the names
-		if q.Select = append(slices.Clip(selected), view.PropOwnerPK, view.PropOwnerRK, view.PropView, view.PropState); r.index.owner != nil {
+		if q.Select = append(slices.Clip(selected), view.PropOwnerPK, view.PropOwnerRK, view.PropView, view.PropState); r.index.owner != nil || r.store.Engine().Views.HasExpiring() {
 			q.Select = nil
 		}
 	}

@@ -144,10 +144,14 @@ func (r *Reader[T]) entry(record *txn.Record, selected []string) (e Entry[T], ok
 	if !ok {
 		return e, false
 	}
+	r.index.def.Type.SetKey(&read.Copy, owner.Primary)
+	if r.store.Engine().Expired(&read.Copy) {
+		return e, false
+	}
 	if selected != nil {
 		r.copies.Keep(record, selected)
+		r.index.def.Type.SetKey(&read.Copy, owner.Primary)
 	}
-	r.index.def.Type.SetKey(&read.Copy, owner.Primary)
 	return Entry[T]{
 		Value: read.Copy, Indexed: value, Primary: owner.Primary,
 		Key: record.Key, ETag: azcore.ETag(record.ETag), Timestamp: record.Timestamp, projected: selected != nil,

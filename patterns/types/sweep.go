@@ -29,6 +29,9 @@ type SweepOptions struct {
 	// the name of this one is not known yet. "" is the beginning.
 	Cursor string
 
+	// RequestsPerSecond limits the average number of requests. Zero means no limit.
+	RequestsPerSecond int
+
 	// Partitions restricts the sweep to these partition keys. nil means all. Sweeps of blobs
 	// refuse any other value with patterns.ErrBadOption.
 	Partitions []string

@@ -1,0 +1,2 @@
+// Package expiry is entities that end by themselves: sessions, tokens, locks, carts.
+package expiry
