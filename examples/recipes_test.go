@@ -25,6 +25,7 @@ var recipes = []struct{ folder, title string }{
 	{"secondaryindex/intra", "Secondary index within a partition"},
 	{"secondaryindex/inter", "Secondary index between partitions"},
 	{"lookup", "Lookup rows: an index over partitions without a worker"},
+	{"expiry", "Entities that expire: sessions with a sliding time"},
 	{"eventual", "Eventually consistent transaction"},
 	{"indexentity", "Index entities, in three variants"},
 	{"denormalize", "Denormalisation"},

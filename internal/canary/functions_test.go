@@ -10,6 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/encryption"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/expiry"
 	"github.com/azpatterns/azpatterns/patterns/govern"
 	"github.com/azpatterns/azpatterns/patterns/heat"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
@@ -59,6 +60,7 @@ var functions = []function{
 	{"eventual.NewPoisonQueue", eventual.NewPoisonQueue},
 	{"eventual.NewWorker", eventual.NewWorker},
 	{"govern.New", govern.New},
+	{"expiry.At", expiry.At[person]},
 	{"heat.Check", heat.Check},
 	{"heat.Load", heat.Load},
 	{"highvolumedelete.New", highvolumedelete.New[person]},

@@ -22,6 +22,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/encryption"
 	"github.com/azpatterns/azpatterns/patterns/entitytype"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/expiry"
 	"github.com/azpatterns/azpatterns/patterns/heat"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/patterns/indexentity"
@@ -198,6 +199,14 @@ func lookupOf(e *env) *secondaryindex.LookupReader[person] {
 	return ix.On(store)
 }
 
+// sweeperOf returns the sweeper of entities that expire.
+func sweeperOf(e *env) *expiry.Sweeper[person] {
+	x := expiry.At("expiry", nil, func(*person) time.Time { return time.Now().Add(-time.Hour) }, nil)
+	store := assert.Must(patterns.NewStore(e.stamped, &patterns.StoreOptions[person]{Views: []patterns.View[person]{x}}))(e.t)
+	_, _ = store.Put(e.t.Context(), good("expired"))
+	return x.On(store)
+}
+
 // lists returns a list in the table and one in a blob, with their store.
 func lists(e *env) []*indexentity.Reader[person] {
 	local := indexentity.Intra("list", nameOf, nil)
@@ -323,13 +332,13 @@ func receivers(e *env) []any {
 	for _, i := range items(e) {
 		found = append(found, e.store.Batch().Insert(good("batch")).DeleteItem(i))
 	}
-	found = append(found, indexOf(e), lookupOf(e))
+	found = append(found, indexOf(e), lookupOf(e), sweeperOf(e))
 	for _, r := range lists(e) {
 		found = append(found, r)
 	}
 	list := indexentity.Intra("list", nameOf, nil)
 	found = append(found, list, indexentity.Intra("list", func(*person) (string, bool) { return "", true }, &indexentity.Options[person]{Property: "a b"}),
-		secondaryindex.Intra[person]("local", nil, nil), secondaryindex.Lookup[person]("lookup", nil, nil, nil))
+		secondaryindex.Intra[person]("local", nil, nil), secondaryindex.Lookup[person]("lookup", nil, nil, nil), expiry.At[person](bird, nil, nil, nil))
 	s, table, store := sharded(e)
 	found = append(found, s, table, store)
 	if r, err := reindex.Survey(ctx, e.stamped.Client(), nil); err == nil {

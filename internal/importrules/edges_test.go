@@ -28,6 +28,7 @@ var edges = map[string][]string{
 	},
 	"examples/entitytype": {"keys", "patterns", "patterns/entitytype", "patterns/storagetest", "query"},
 	"examples/eventual":   {"patterns", "patterns/eventual", "patterns/storagetest"},
+	"examples/expiry":     {"keys", "patterns", "patterns/expiry", "patterns/secondaryindex", "patterns/storagetest"},
 	"examples/functions":  {"keys", "patterns", "patterns/eventual", "patterns/secondaryindex"},
 	"examples/grow": {
 		"examples/internal/cmdline",
@@ -111,6 +112,20 @@ var edges = map[string][]string{
 	},
 	"internal/bench/report": {"internal/bench"},
 	"internal/edm":          {"internal/azerr", "internal/jsonmerge", "internal/sealed", "keys", "patterns/types"},
+	"internal/expire": {
+		"internal/azerr",
+		"internal/calls",
+		"internal/edm",
+		"internal/fetch",
+		"internal/outbox",
+		"internal/sweep",
+		"internal/txn",
+		"internal/view",
+		"internal/wire",
+		"keys",
+		"patterns/types",
+		"query",
+	},
 	"internal/fetch": {
 		"internal/azerr",
 		"internal/calls",
@@ -287,6 +302,7 @@ var edges = map[string][]string{
 		"patterns/wideentity",
 		"query",
 	},
+	"patterns/expiry": {"internal/azerr", "internal/expire", "internal/naming", "internal/view", "keys", "patterns"},
 	"patterns/secondaryindex": {
 		"internal/azerr",
 		"internal/calls",

@@ -123,10 +123,6 @@ func (t *transaction) classify(ctx context.Context, index int, e *types.Error) e
 	}
 	reread := false
 	for _, op := range affected {
-		if op.expired != nil { // it was changed: the insert starts over
-			op.expired, reread = nil, true
-			continue
-		}
 		if op.Reread {
 			op.Was, op.Known, reread = nil, false, true
 		}
@@ -156,7 +152,7 @@ func (t *transaction) meet(ctx context.Context, op *operation, e error) (again b
 	case part != nil:
 		return true, nil
 	case primary != nil && t.store.expired(primary.Value):
-		op.expired = primary
+		op.Known, op.Reread = false, true // from now on the insert reads what it replaces
 		return true, nil
 	case before == nil:
 		return false, e

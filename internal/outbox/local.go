@@ -179,31 +179,8 @@ func (s *Store) mayOverwrite(ctx context.Context, v *view.View, key keys.Key, ow
 			}
 		}
 	}
-	holds, err := s.holds(ctx, v, key, owned)
-	if holds && err == nil {
-		holds, err = s.keeps(ctx, owned.Owner)
-	}
+	holds, err := s.keeps(ctx, s, v, key, owned)
 	return err == nil && !holds, err
-}
-
-// keeps reports whether the entity at key keeps a row that it implies from others. One that has expired
-// does not: keeps deletes it with all its rows.
-func (s *Store) keeps(ctx context.Context, key keys.Key) (bool, error) {
-	if !s.Views.HasExpiring() || s.Table.Writable.Check(key.Partition) != nil {
-		return true, nil
-	}
-	r, err := s.find(ctx, key)
-	if err != nil || r == nil || !s.expired(r.Value) {
-		return r != nil, err
-	}
-	_, err = s.Run(ctx, Deletion(r))
-	if err == nil || errors.Is(err, azerr.ErrNotFound) {
-		return false, nil
-	}
-	if errors.Is(err, azerr.ErrConflict) {
-		err = nil // it was changed, so it may not have expired
-	}
-	return true, err
 }
 
 // holds reports whether a row that belongs to another primary is derived from it, or from no

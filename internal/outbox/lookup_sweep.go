@@ -139,3 +139,24 @@ func (s *Store) LookupPrimaries(ctx context.Context, rows []LookupRow) (primarie
 	}
 	return primaries, requests, nil
 }
+
+// keeps is [Store.holds] of a Store whose entities expire: one that has expired does not keep its row. It is
+// deleted, with all its rows.
+func keeps(ctx context.Context, s *Store, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
+	holds, err := s.holds(ctx, v, key, owned)
+	if !holds || err != nil || s.Table.Writable.Check(owned.Owner.Partition) != nil {
+		return holds, err
+	}
+	r, err := s.find(ctx, owned.Owner)
+	if err != nil || r == nil || !s.expired(r.Value) {
+		return r != nil, err
+	}
+	_, err = s.Run(ctx, Deletion(r))
+	if err == nil || errors.Is(err, azerr.ErrNotFound) {
+		return false, nil
+	}
+	if errors.Is(err, azerr.ErrConflict) {
+		err = nil // it was changed, so it may not have expired
+	}
+	return true, err
+}

@@ -42,7 +42,6 @@ type operation struct {
 	apart   []string    // views that the entity is not listed in, because another entity has its row
 	since   string      // the ETag of the version of which that is true
 	met     *txn.Record // the row without an entity that an insert has met
-	expired *txn.Record // the entity that has expired which an insert has met
 }
 
 // opError is the error of one of several operations. Its message is that of err.

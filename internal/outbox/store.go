@@ -44,12 +44,14 @@ type Config struct {
 // concurrent use.
 type Store struct {
 	Config
-	own     *view.RemoteTable // remote rows in the primaries' own table
-	records *txn.Table        // the outbox rows, in the same table
-	states  *txn.Table        // the states of the views, in the same table
-	lookups func(*transaction) lookupWriter
-	expired func(entity any) bool
-	owner   *ownership // shared with the Stores of Within
+	own         *view.RemoteTable // remote rows in the primaries' own table
+	records     *txn.Table        // the outbox rows, in the same table
+	states      *txn.Table        // the states of the views, in the same table
+	lookups     func(*transaction) lookupWriter
+	expired     func(entity any) bool
+	whenExpired func(*operation) *txn.Record                                                          // the version that was read, if that has expired; repairs take it as any other
+	keeps       func(context.Context, *Store, *view.View, keys.Key, *view.OwnedByOther) (bool, error) // [Store.holds], unless entities expire
+	owner       *ownership                                                                            // shared with the Stores of Within
 }
 
 // New returns a Store.
@@ -77,10 +79,21 @@ func New(c Config) (*Store, error) {
 		s.lookups = newLookups
 	}
 	s.expired = func(any) bool { return false }
+	s.whenExpired = func(*operation) *txn.Record { return nil }
+	s.keeps = func(ctx context.Context, s *Store, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
+		return s.holds(ctx, v, key, owned)
+	}
 	if c.Views.HasExpiring() {
+		s.keeps = keeps
 		s.expired = func(entity any) bool {
 			at, ok := c.Views.Expires(entity)
 			return ok && c.Table.Client.Age(at) > 0
+		}
+		s.whenExpired = func(op *operation) *txn.Record {
+			if op.was == nil || op.Repair || op.Fill || op.Rows != nil || !s.expired(op.was.Value) {
+				return nil
+			}
+			return op.was
 		}
 	}
 	return s, nil

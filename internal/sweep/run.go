@@ -46,7 +46,11 @@ func Begin(ctx context.Context, kind string, opts *types.SweepOptions, olderThan
 	if err := cmp.Or(azerr.Default(&r.Deadline, 0, "Deadline"), azerr.Default(&r.RequestsPerSecond, 0, "RequestsPerSecond")); err != nil {
 		return ctx, r, err
 	}
-	r.requests.PerSecond = r.RequestsPerSecond
+	if r.RequestsPerSecond > 0 {
+		r.requests.Wait = func(ctx context.Context, before int) { // if ctx ends, the request fails
+			_ = calls.Sleep(ctx, time.Until(r.began.Add(time.Duration(before)*time.Second/time.Duration(r.RequestsPerSecond))))
+		}
+	}
 	for _, p := range r.Partitions {
 		if err := keys.Check("PartitionKey", p); err != nil {
 			return ctx, r, err

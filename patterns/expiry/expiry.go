@@ -23,7 +23,7 @@ type Expiry[T any] struct {
 	expiring view.Expiring
 }
 
-// Options are the options of [New]. nil and the zero value mean the defaults.
+// Options are the options of [At]. nil and the zero value mean the defaults.
 type Options[T any] struct {
 	// Bucket is how precisely the time of an entity is stored for the sweep, which finds an entity at the end of
 	// its bucket: up to so long after it has expired, it is absent and still stored. Zero means 10 minutes. It has
@@ -45,16 +45,16 @@ const (
 	maxSpread     = 256
 )
 
-// New returns the view of a Store whose entities expire at the time that at returns. The zero time, and any before 1601, which
+// At returns the view of a Store whose entities expire at the time that at returns. The zero time, and any before 1601, which
 // the service cannot store, means never. at must be a pure function.
 //
 // The rows are in table, which may be in another account, or, if table is nil, in the entities' own
 // table. name begins their partition keys; it has 1 to 64 letters, digits, '-' and '.', and must differ from
 // that of every index in the table.
 //
-// New makes no request. If an argument or an option is invalid, [patterns.NewStore] returns an error that
+// At makes no request. If an argument or an option is invalid, [patterns.NewStore] returns an error that
 // names it.
-func New[T any](name string, table *aztables.Client, at func(*T) time.Time, opts *Options[T]) *Expiry[T] {
+func At[T any](name string, table *aztables.Client, at func(*T) time.Time, opts *Options[T]) *Expiry[T] {
 	var o Options[T]
 	if opts != nil {
 		o = *opts
@@ -108,7 +108,7 @@ type Sweeper[T any] struct {
 // invalid, each call of the sweeper fails with [patterns.ErrBadView] before any request.
 func (x *Expiry[T]) On(store *patterns.Store[T]) *Sweeper[T] {
 	if x == nil {
-		x = New[T]("", nil, nil, nil)
+		x = At[T]("", nil, nil, nil)
 	}
 	s := &Sweeper[T]{expiry: x, store: store}
 	_, s.err = naming.Client(store, x, x.table)

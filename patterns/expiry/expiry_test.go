@@ -58,7 +58,7 @@ type world struct {
 
 func newWorld(t testing.TB, b *harness.Backend, opts *expiry.Options[session]) *world {
 	t.Helper()
-	x := expiry.New("expiry", b.Table(t), expiresOf, opts)
+	x := expiry.At("expiry", b.Table(t), expiresOf, opts)
 	user := secondaryindex.Intra("user", userOf, nil)
 	store := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[session]{Views: []patterns.View[session]{x, user}, Expiry: shortExpiry})
 	return &world{store, x.On(store), user.On(store)}
