@@ -315,7 +315,7 @@ func (d *delivery) logFailure(what string, err error) {
 
 // report logs the end of the delivery and passes it to Options.Observe.
 func (d *delivery) report(o Outcome, err error) {
-	e := Event{Outcome: o, Kind: d.env.Kind, ID: d.env.ID, Attempt: d.attempt, Took: time.Since(d.received), Err: err}
+	e := Event{Outcome: o, Kind: d.env.Kind, ID: d.env.ID, Attempt: d.attempt, Took: time.Since(d.received), Err: err, received: d.received}
 	level := slog.LevelDebug
 	switch o {
 	case Retrying:

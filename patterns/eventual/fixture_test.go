@@ -53,7 +53,7 @@ func newFixtureOn(t testing.TB, b *harness.Backend, queue, poison *azqueue.Queue
 		PollMax: 20 * time.Millisecond,
 		Reason:  error.Error,
 		Backoff: func(int) time.Duration { return 0 },
-		Observe: func(e eventual.Event) { s.events <- ended{e, time.Now().Add(-e.Took)} },
+		Observe: func(e eventual.Event) { s.events <- ended{e, eventual.Received(e)} },
 	}
 	if change != nil {
 		change(opts)

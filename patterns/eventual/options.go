@@ -163,6 +163,8 @@ type Event struct {
 	// Err matches the error of the handler, or describes why it was not called; nil for Done.
 	// Its text is that of [Options.Reason]. The verb %+v prints the handler's error in full.
 	Err error
+
+	received time.Time // when Took begins
 }
 
 // LogValue omits from logs what only %+v prints of Err.
