@@ -135,7 +135,7 @@
 //   - an Int64 written as a JSON number: 400 InvalidInput;
 //   - a DateTime with more than seven digits of a second, or a base64 text without
 //     padding: 400 InvalidValueType;
-//   - a word of a $filter in capitals, such as True: 400 InvalidInput;
+//   - an operator of a $filter in capitals, such as Eq: 400 InvalidInput;
 //   - a lone surrogate or invalid UTF-8 in a body: 400 InvalidInput;
 //   - $top=0: 400 InvalidInput;
 //   - operations of one batch on several tables, and a query in a batch (the only read
@@ -155,7 +155,15 @@
 //
 //   - a whole number beyond Int32 without a type, which is stored as a Double that
 //     may lose digits;
-//   - $format=json in a read of rows, which does not override Accept.
+//   - $format=json in a read of rows, which does not override Accept;
+//   - a filter with more than the documented 15 comparisons, and True or False in a filter;
+//   - an If-Match of the Table service that begins with w/ in lower case;
+//   - an ETag without quotes in a condition of the Blob service: one recording has 400
+//     OutOfRangeInput, another shows that it was compared;
+//   - a wrong Content-MD5 together with a right x-ms-blob-content-md5.
+//
+// A warning only, also with Options.Strict, is that one page of a query examined more than
+// 10,000 rows: the service ends a page after five seconds.
 //
 // # Less strict than the service
 //
@@ -168,8 +176,9 @@
 //   - Without Options.Production, a stored access policy takes effect immediately, not after up to 30 seconds.
 //   - With Options.ClockSkew, credentials are verified by the clock of the process, not of
 //     the account.
-//   - Any well-formed bearer token is accepted and permits everything. As in the service it
-//     requires https, so it is not accepted at the addresses of Serve.
+//   - Any well-formed bearer token is accepted and permits everything; that of the source of
+//     a copy has to be a JSON Web Token. As in the service it requires https, so it is not
+//     accepted at the addresses of Serve.
 //   - The Table service ignores x-ms-version and always uses the JSON of version 2015-12-11.
 //     It does not require Content-Length.
 //   - Service properties are stored and returned, and have no other effect; there are no
@@ -178,7 +187,9 @@
 //     JavaScript SDK does: "X@odata.type":"Edm.Double","X":"3".
 //
 // If a credential is refused, the reply contains the reason: in AuthenticationErrorDetail,
-// or, in the Table service, which has no such element, in a line of the message.
+// or, in the Table service, which has no such element, in a line of the message. The
+// message of a reply of 400 has a line that begins with "storagetest:" and names the property,
+// header or parameter and the rule that it broke.
 //
 // # What stays out
 //

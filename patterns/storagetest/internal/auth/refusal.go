@@ -34,7 +34,8 @@ func anonymous() *reply.Error {
 	return challenged(refusal(http.StatusUnauthorized, "NoAuthenticationInformation", seeChallenge, ""))
 }
 
-func badToken(why string) *reply.Error {
+// BadToken returns the reply to a request whose bearer token is not valid.
+func BadToken(why string) *reply.Error {
 	return challenged(refusal(http.StatusUnauthorized, "InvalidAuthenticationInfo", seeChallenge, why))
 }
 

@@ -1,6 +1,8 @@
 package auth
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"strings"
 	"sync"
 	"time"
@@ -73,10 +75,10 @@ func (v *Verifier) bearer(r *request.Request, token string) (Grant, *reply.Error
 		return Grant{}, unauthenticated("a bearer token is accepted over https only")
 	}
 	if !wellFormed(token) {
-		return Grant{}, badToken("the bearer token is malformed")
+		return Grant{}, BadToken("the bearer token is malformed")
 	}
 	if v.Bearer != nil && !v.Bearer(token) {
-		return Grant{}, badToken("the bearer token is not accepted")
+		return Grant{}, BadToken("the bearer token is not accepted")
 	}
 	return Grant{kind: Bearer}, nil
 }
@@ -93,6 +95,23 @@ func wellFormed(token string) bool {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
 		case strings.IndexByte("-._~+/", c) >= 0:
 		default:
+			return false
+		}
+	}
+	return true
+}
+
+// IsJWT reports whether token has the form of the tokens that Microsoft Entra ID issues: a JSON object for the header, one for the
+// claims, and a signature, each in base64url.
+func IsJWT(token string) bool {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return false
+	}
+	for i, part := range parts {
+		b, err := base64.RawURLEncoding.DecodeString(part)
+		var object map[string]any
+		if err != nil || i < 2 && json.Unmarshal(b, &object) != nil {
 			return false
 		}
 	}

@@ -56,7 +56,7 @@ func (c *call) offset(name string) (int64, *reply.Error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, reply.InvalidHeader(name, text)
+		return 0, reply.InvalidHeader(name, text, "a number that is not negative")
 	}
 	return n, nil
 }

@@ -77,7 +77,7 @@ func (c *call) parts(body []byte) ([]part, *reply.Error) {
 		return nil, reply.InvalidInput("The batch has no operations.")
 	}
 	if len(raw) > maxBatch {
-		return nil, reply.New(http.StatusBadRequest, "ExceedsMaxBatchRequestCount", "The batch operation exceeds maximum number of allowed subrequests.")
+		return nil, reply.New(http.StatusBadRequest, "ExceedsMaxBatchRequestCount", "The batch operation exceeds maximum number of allowed subrequests.").Because("a batch has at most 256 parts")
 	}
 	parts := make([]part, len(raw))
 	for i, p := range raw {
@@ -92,7 +92,7 @@ func (c *call) parts(body []byte) ([]part, *reply.Error) {
 		case o != op.BlobDelete && o != op.BlobSetTier:
 			return nil, reply.InvalidInput("A batch consists of Delete Blob or Set Blob Tier.")
 		case o != parts[0].Op:
-			return nil, reply.New(http.StatusBadRequest, "AllBatchSubRequestsShouldBeSameApi", "All batch subrequests should be the same api.")
+			return nil, reply.New(http.StatusBadRequest, "AllBatchSubRequestsShouldBeSameApi", "All batch subrequests should be the same api.").Because("a batch consists of deletes, or of changes of the tier")
 		case c.Resource != "" && parts[i].Resource != c.Resource:
 			return nil, reply.InvalidInput("A part is not for the container of the batch.")
 		}

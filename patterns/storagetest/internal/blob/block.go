@@ -20,7 +20,7 @@ func (c *call) putBlock() *reply.Error {
 	if n, ok := blockIDLen(id); !ok {
 		return reply.InvalidQuery("blockid", id, "Not a valid base64 string.")
 	} else if n > maxBlockID {
-		return reply.New(http.StatusBadRequest, "OutOfRangeInput", "One of the request inputs is out of range.")
+		return reply.New(http.StatusBadRequest, "OutOfRangeInput", "One of the request inputs is out of range.").Because("blockid: at most 64 bytes before base64")
 	}
 	data, e := c.content(maxBlock(c.Version))
 	if e != nil {
@@ -63,7 +63,7 @@ func (b *blob) canStage(id string) *reply.Error {
 	}
 	for other := range b.staged {
 		if len(other) != len(id) {
-			return reply.New(http.StatusBadRequest, "InvalidBlobOrBlock", "The specified blob or block content is invalid.")
+			return reply.New(http.StatusBadRequest, "InvalidBlobOrBlock", "The specified blob or block content is invalid.").Because("blockid: all ids of a blob have the same length")
 		}
 		break // all have the same length
 	}
@@ -81,7 +81,7 @@ func (c *call) content(limit int64) ([]byte, *reply.Error) {
 		return nil, e
 	}
 	if len(data) == 0 {
-		return nil, reply.InvalidHeader("Content-Length", "0")
+		return nil, reply.InvalidHeader("Content-Length", "0", "a block is not empty")
 	}
 	return data, c.Verify(data, "Content-Md5", "X-Ms-Content-Crc64")
 }
@@ -104,7 +104,7 @@ func (c *call) putBlockList() *reply.Error {
 		return e
 	}
 	if len(list.Children) > maxBlocks {
-		return reply.New(http.StatusBadRequest, "BlockListTooLong", "The block list may not contain more than 50,000 blocks.")
+		return reply.New(http.StatusBadRequest, "BlockListTooLong", "The block list may not contain more than 50,000 blocks.").Because("BlockList: at most 50,000 elements")
 	}
 	c.Lock(&c.s.mu)
 	defer c.s.mu.Unlock()
@@ -135,7 +135,7 @@ func (b *blob) pick(list *xmlservice.Node) ([]block, *reply.Error) {
 	for _, n := range list.Children {
 		id := strings.TrimSpace(n.Text)
 		if n, ok := blockIDLen(id); !ok || n > maxBlockID {
-			return nil, reply.New(http.StatusBadRequest, "InvalidBlockId", "The specified block ID is invalid. The block ID must be Base64-encoded.")
+			return nil, reply.New(http.StatusBadRequest, "InvalidBlockId", "The specified block ID is invalid. The block ID must be Base64-encoded.").Because("BlockList" + ": base64 of at most 64 bytes")
 		}
 		var data []byte
 		ok := false
@@ -152,7 +152,7 @@ func (b *blob) pick(list *xmlservice.Node) ([]block, *reply.Error) {
 			return nil, reply.UnknownXML(n.Name)
 		}
 		if !ok {
-			return nil, reply.New(http.StatusBadRequest, "InvalidBlockList", "The specified block list is invalid.")
+			return nil, reply.New(http.StatusBadRequest, "InvalidBlockList", "The specified block list is invalid.").Because(n.Name + ": the blob has no such block")
 		}
 		blocks = append(blocks, block{id: id, data: data})
 	}

@@ -83,7 +83,7 @@ func (c *call) publicAccess() (string, *reply.Error) {
 	case "", "blob", "container":
 		return v, nil
 	default:
-		return "", reply.InvalidHeader("x-ms-blob-public-access", v)
+		return "", reply.InvalidHeader("x-ms-blob-public-access", v, "blob or container")
 	}
 }
 
@@ -138,7 +138,7 @@ func (c *call) describeContainer() *reply.Error {
 func (c *call) containerConditions() (conditions, *reply.Error) {
 	cond, e := readConditions(c.Call, "", false)
 	if e == nil && (cond.match != nil || cond.noneMatch != nil) {
-		e = reply.New(http.StatusBadRequest, "ConditionHeadersNotSupported", "Condition headers are not supported.")
+		e = reply.New(http.StatusBadRequest, "ConditionHeadersNotSupported", "Condition headers are not supported.").Because("If-Match, If-None-Match: conditions on a container are times")
 	}
 	return cond, e
 }

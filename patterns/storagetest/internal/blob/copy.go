@@ -73,7 +73,7 @@ func (b *blob) take(src *blob) {
 // https://learn.microsoft.com/rest/api/storageservices/put-blob-from-url
 func (c *call) putFromURL() *reply.Error {
 	if c.ContentLength > 0 {
-		return reply.InvalidHeader("Content-Length", itoa(c.ContentLength))
+		return reply.InvalidHeader("Content-Length", itoa(c.ContentLength), "a copy has no body")
 	}
 	fresh, cond, e := c.incoming(blockBlob, false)
 	if e != nil {
@@ -135,7 +135,7 @@ func override(from, own contentHeaders, typed bool) contentHeaders {
 // https://learn.microsoft.com/rest/api/storageservices/abort-copy-blob
 func (c *call) abortCopy() *reply.Error {
 	if action := c.Header("X-Ms-Copy-Action"); action != "abort" {
-		return reply.InvalidHeader("x-ms-copy-action", action)
+		return reply.InvalidHeader("x-ms-copy-action", action, "abort")
 	}
 	id := c.Query.Get("copyid")
 	if id == "" {

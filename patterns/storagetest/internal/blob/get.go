@@ -116,7 +116,7 @@ func (c *call) pick(b *blob, cond conditions, asked *span, summed bool) ([][]byt
 		return nil, e
 	}
 	if summed && to-from > maxSummed {
-		return nil, reply.InvalidHeader("x-ms-range", itoa(to-from))
+		return nil, reply.InvalidHeader("x-ms-range", itoa(to-from), "a range with a checksum has at most 4 MiB")
 	}
 	c.Count(1, 0)
 	c.Stamp(b.etag, b.modified)

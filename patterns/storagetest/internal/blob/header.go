@@ -36,7 +36,7 @@ func (c *call) readContentHeaders(plain bool) (h contentHeaders, e *reply.Error)
 	}
 	if h.md5 != "" {
 		if raw, err := base64.StdEncoding.DecodeString(h.md5); err != nil || len(raw) != md5.Size {
-			return h, reply.New(http.StatusBadRequest, "InvalidMd5", "The MD5 value specified in the request is invalid. MD5 value must be 128 bits and base64 encoded.")
+			return h, reply.New(http.StatusBadRequest, "InvalidMd5", "The MD5 value specified in the request is invalid. MD5 value must be 128 bits and base64 encoded.").Because("x-ms-blob-content-md5: 16 bytes in base64")
 		}
 	}
 	return h, nil

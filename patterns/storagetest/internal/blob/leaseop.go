@@ -20,7 +20,7 @@ func leaseID(c *xmlservice.Call, name string) (string, *reply.Error) {
 	}
 	id, err := uuid.Parse(text)
 	if err != nil {
-		return "", reply.InvalidHeader(name, text)
+		return "", reply.InvalidHeader(name, text, "a GUID")
 	}
 	return id.String(), nil
 }
@@ -113,7 +113,7 @@ func (c *call) leaseAction() (func(l *lease, stamp func()) *reply.Error, *reply.
 		e, status = e4, http.StatusAccepted
 		do = func(l *lease) (e *reply.Error) { left, e = l.end(c.Now, period); return e }
 	default:
-		e = cmp.Or(c.need("x-ms-lease-action"), reply.InvalidHeader("x-ms-lease-action", action))
+		e = cmp.Or(c.need("x-ms-lease-action"), reply.InvalidHeader("x-ms-lease-action", action, "acquire, renew, change, release or break"))
 	}
 	return func(l *lease, stamp func()) *reply.Error {
 		if e := do(l); e != nil {
@@ -149,7 +149,7 @@ func (c *call) leaseSeconds(name string, low int, infinite bool) (time.Duration,
 		return forever, nil
 	}
 	if err != nil || n < low || n > 60 {
-		return 0, reply.InvalidHeader(name, text)
+		return 0, reply.InvalidHeader(name, text, "a number of seconds within the limits of the operation")
 	}
 	return time.Duration(n) * time.Second, nil
 }

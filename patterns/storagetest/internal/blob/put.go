@@ -76,10 +76,10 @@ func (c *call) putBlob() *reply.Error {
 	case "":
 		return reply.MissingHeader("x-ms-blob-type")
 	default:
-		return reply.InvalidHeader("x-ms-blob-type", kind)
+		return reply.InvalidHeader("x-ms-blob-type", kind, "BlockBlob or AppendBlob")
 	}
 	if v := c.Header("X-Ms-Blob-Content-Length"); v != "" { // of page blobs only
-		return reply.InvalidHeader("x-ms-blob-content-length", v)
+		return reply.InvalidHeader("x-ms-blob-content-length", v, "for page blobs only")
 	}
 	b, cond, e := c.incoming(kind, true)
 	if e != nil {
@@ -87,7 +87,7 @@ func (c *call) putBlob() *reply.Error {
 	}
 	if kind == appendBlob {
 		if c.ContentLength != 0 {
-			return reply.InvalidHeader("Content-Length", itoa(c.ContentLength))
+			return reply.InvalidHeader("Content-Length", itoa(c.ContentLength), "an append blob is created without content")
 		}
 		b.head.md5 = ""
 	} else if e := c.receive(b); e != nil {
@@ -108,11 +108,16 @@ func (c *call) receive(b *blob) *reply.Error {
 		return e
 	}
 	if e := c.Verify(body, "Content-Md5", "X-Ms-Content-Crc64"); e != nil {
-		return e
+		if e.Code != "Md5Mismatch" || b.head.md5 != xmlservice.MD5(body) {
+			return e
+		}
+		if e := c.Undecided("Content-MD5", "not the MD5 of the body, but x-ms-blob-content-md5 is", e); e != nil {
+			return e
+		}
 	}
 	if b.head.md5 != "" {
 		if e := xmlservice.CheckMD5(b.head.md5, body); e != nil {
-			return e
+			return e.Because("x-ms-blob-content-md5: not the MD5 of the body")
 		}
 	} else if b.head.md5 = c.Header("Content-Md5"); b.head.md5 == "" {
 		b.head.md5 = xmlservice.MD5(body)

@@ -65,7 +65,7 @@ func (c *call) deleteBlob() *reply.Error {
 	with := c.Header("X-Ms-Delete-Snapshots")
 	snapshot := c.Query.Get("snapshot")
 	if with != "" && with != "include" && with != "only" || with != "" && snapshot != "" {
-		return reply.InvalidHeader("x-ms-delete-snapshots", with)
+		return reply.InvalidHeader("x-ms-delete-snapshots", with, "include or only, and not for a snapshot")
 	}
 	tierCond, e := c.tierConditions()
 	if e != nil {

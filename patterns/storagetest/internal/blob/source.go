@@ -33,11 +33,11 @@ func (c *call) readSource(byURL bool) (s copySource, e *reply.Error) {
 	switch option := c.Header("X-Ms-Copy-Source-Tag-Option"); {
 	case !byURL: // it does not have this header
 	case option == "COPY" && c.Header("X-Ms-Tags") != "":
-		return s, reply.InvalidHeader("x-ms-tags", c.Header("X-Ms-Tags"))
+		return s, reply.InvalidHeader("x-ms-tags", c.Header("X-Ms-Tags"), "the tags are those of the source, with COPY")
 	case option == "COPY":
 		s.tags = true
 	case option != "" && option != "REPLACE":
-		return s, reply.InvalidHeader("x-ms-copy-source-tag-option", option)
+		return s, reply.InvalidHeader("x-ms-copy-source-tag-option", option, "COPY or REPLACE")
 	}
 	signed := s.read.Header.Get("Authorization") != "" || s.read.Query.Has("sig")
 	if byURL || signed || c.Header("Authorization") == "" {
@@ -53,12 +53,12 @@ func (c *call) sourceRequest() (*request.Request, *reply.Error) {
 	text := c.Header("X-Ms-Copy-Source")
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || len(text) > 2<<10 {
-		return nil, reply.InvalidHeader("x-ms-copy-source", text)
+		return nil, reply.InvalidHeader("x-ms-copy-source", text, "an absolute address of at most 2 KiB")
 	}
 	r := c.Within(&http.Request{Method: http.MethodGet, URL: u, Header: http.Header{}})
 	base, err := url.Parse(c.Base)
 	if err != nil || !strings.EqualFold(u.Host, base.Host) || r.Account != c.Account {
-		return nil, reply.New(http.StatusBadRequest, "CopyAcrossAccountsNotSupported", "The copy source account and destination account must be the same.")
+		return nil, reply.New(http.StatusBadRequest, "CopyAcrossAccountsNotSupported", "The copy source account and destination account must be the same.").Because("x-ms-copy-source: a blob of this account, at the host of the request")
 	}
 	if v := c.Header("X-Ms-Copy-Source-Authorization"); v != "" {
 		r.Header.Set("Authorization", v)
@@ -67,7 +67,7 @@ func (c *call) sourceRequest() (*request.Request, *reply.Error) {
 		return nil, r.Refusal
 	}
 	if r.Refusal != nil || r.Op != op.BlobGet {
-		return nil, reply.InvalidHeader("x-ms-copy-source", text)
+		return nil, reply.InvalidHeader("x-ms-copy-source", text, "the address of a blob")
 	}
 	return r, nil
 }
@@ -99,7 +99,7 @@ func (c *call) sourceBlob(s copySource) (*blob, *reply.Error) {
 // sourceContent returns the content of Put Block From URL and Append Block From URL.
 func (c *call) sourceContent(limit int64) ([]byte, *reply.Error) {
 	if c.ContentLength > 0 {
-		return nil, reply.InvalidHeader("Content-Length", itoa(c.ContentLength))
+		return nil, reply.InvalidHeader("Content-Length", itoa(c.ContentLength), "a copy has no body")
 	}
 	s, e := c.readSource(true)
 	if e != nil {
@@ -120,7 +120,7 @@ func (c *call) source(s copySource, limit int64) ([]byte, blob, *reply.Error) {
 	if text := c.Header("X-Ms-Source-Range"); text != "" {
 		s, ok := parseSpan(text)
 		if !ok {
-			return nil, none, reply.InvalidHeader("x-ms-source-range", text)
+			return nil, none, reply.InvalidHeader("x-ms-source-range", text, "bytes=from-to")
 		}
 		asked = &s
 	}

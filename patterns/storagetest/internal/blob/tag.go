@@ -17,10 +17,10 @@ type tag struct{ key, value string }
 
 func checkTags(tags []tag) *reply.Error {
 	bad := func() *reply.Error {
-		return reply.New(http.StatusBadRequest, "InvalidTag", "The tags specified are invalid.")
+		return reply.New(http.StatusBadRequest, "InvalidTag", "The tags specified are invalid.").Because("tags: keys of 1 to 128 and values of at most 256 characters, each a letter, digit, space or one of + - . / : = _; no key twice")
 	}
 	if len(tags) > 10 {
-		return reply.New(http.StatusBadRequest, "TagsTooLarge", "The tags specified exceed the maximum permissible limit.")
+		return reply.New(http.StatusBadRequest, "TagsTooLarge", "The tags specified exceed the maximum permissible limit.").Because("tags: at most 10")
 	}
 	seen := map[string]bool{}
 	for _, t := range tags {
@@ -50,7 +50,7 @@ func (c *call) headerTags() ([]tag, *reply.Error) {
 		key, err1 := url.QueryUnescape(k)
 		value, err2 := url.QueryUnescape(v)
 		if err1 != nil || err2 != nil {
-			return nil, reply.InvalidHeader("x-ms-tags", text)
+			return nil, reply.InvalidHeader("x-ms-tags", text, "not escaped as in an address")
 		}
 		tags = append(tags, tag{key, value})
 	}
@@ -147,7 +147,7 @@ func (c *call) readTier() (string, *reply.Error) {
 	case "Archive":
 		return "", reply.NotImplemented("the Archive tier")
 	default:
-		return "", reply.InvalidHeader("x-ms-access-tier", tier)
+		return "", reply.InvalidHeader("x-ms-access-tier", tier, "Hot, Cool or Cold")
 	}
 }
 

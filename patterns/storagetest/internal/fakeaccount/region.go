@@ -1,6 +1,7 @@
 package fakeaccount
 
 import (
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -27,7 +28,7 @@ type region struct {
 
 func newRegion(name string, key []byte, page request.Page) *region {
 	g := &region{tables: table.New(page), queues: queue.New()}
-	g.blobs = blob.New(func(r *request.Request) *reply.Error { _, refusal := g.permit(r); return refusal })
+	g.blobs = blob.New(g.permitSource)
 	g.verifier = &auth.Verifier{Account: name, Keys: [][]byte{key}, Policy: g.policy}
 	return g
 }
@@ -45,6 +46,15 @@ func (g *region) permit(r *request.Request) (auth.Grant, *reply.Error) {
 		refusal = grant.AllowBlob(r, func() bool { return g.blobs.Exists(r.Resource, r.Name, r.Time()) })
 	}
 	return grant, refusal
+}
+
+// permitSource is permit for the read of the source of a copy.
+func (g *region) permitSource(r *request.Request) *reply.Error {
+	if token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); ok && !auth.IsJWT(token) {
+		return auth.BadToken("the token of x-ms-copy-source-authorization is no JSON Web Token")
+	}
+	_, refusal := g.permit(r)
+	return refusal
 }
 
 // isPublic reports whether a request without a credential is permitted because its

@@ -15,6 +15,7 @@ type Row interface {
 type Filter struct {
 	root        *node
 	comparisons int
+	capitals    string
 }
 
 type kind uint8
@@ -40,6 +41,9 @@ type node struct {
 
 // Comparisons returns the number of comparisons in f.
 func (f Filter) Comparisons() int { return f.comparisons }
+
+// Capitals returns a Boolean literal of f that is not in lower case, such as True, "" if there is none.
+func (f Filter) Capitals() string { return f.capitals }
 
 // Match reports whether the service returns the row. A comparison is false if the row does
 // not have the property, or has it with another type than the literal.

@@ -2,7 +2,10 @@ package filter
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 )
 
 // The errors of Parse.
@@ -29,9 +32,9 @@ func Parse(text string) (Filter, error) {
 		p.fail(ErrSyntax)
 	}
 	if p.err != nil {
-		return Filter{}, p.err
+		return Filter{}, fmt.Errorf("%w near character %d", p.err, utf8.RuneCountInString(text[:len(text)-p.left]))
 	}
-	return Filter{root, p.comparisons}, nil
+	return Filter{root, p.comparisons, p.capitals}, nil
 }
 
 // parser is a parser by recursive descent. After an error, every token is the end.
@@ -40,7 +43,9 @@ type parser struct {
 	token       token
 	depth       int
 	comparisons int
+	capitals    string // the last Boolean literal that is not in lower case
 	err         error
+	left        int // bytes after the place of err
 }
 
 func (p *parser) advance() {
@@ -56,7 +61,7 @@ func (p *parser) advance() {
 
 func (p *parser) fail(err error) {
 	if p.err == nil {
-		p.err = err
+		p.err, p.left = err, len(p.rest)
 	}
 	p.token = token{kind: end}
 }
@@ -127,6 +132,9 @@ func (p *parser) comparison() operand {
 	}
 	p.advance()
 	right := p.primary()
+	if left.kind == name && right.kind == name && !p.capital(&right) {
+		p.capital(&left)
+	}
 	if left.kind == literal {
 		left, right, operator = right, left, mirrored[operator]
 	}
@@ -135,6 +143,20 @@ func (p *parser) comparison() operand {
 	}
 	p.comparisons++
 	return operand{node: &node{kind: comparison, name: left.text, operator: operator, literal: right.value}}
+}
+
+// capital makes o a literal if it is true or false with a capital letter.
+func (p *parser) capital(o *operand) bool {
+	lower := strings.ToLower(o.text)
+	if lower != "true" && lower != "false" {
+		return false
+	}
+	p.capitals = o.text
+	o.token = token{kind: literal, value: Value{Type: Boolean}}
+	if lower == "true" {
+		o.value.Int = 1
+	}
+	return true
 }
 
 // reserved are the words that are not properties.

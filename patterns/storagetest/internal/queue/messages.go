@@ -161,7 +161,7 @@ func (s *Service) onHeld(c *xmlservice.Call, do func(*queue, *message) *reply.Er
 			return reply.New(http.StatusNotFound, "MessageNotFound", "The specified message does not exist.")
 		}
 		if m.receipt != pop {
-			return reply.New(http.StatusBadRequest, "PopReceiptMismatch", "The specified pop receipt did not match the pop receipt for a dequeued message.")
+			return reply.New(http.StatusBadRequest, "PopReceiptMismatch", "The specified pop receipt did not match the pop receipt for a dequeued message.").Because("popreceipt: the receipt of the last Get, Put or Update of the message")
 		}
 		return do(q, m)
 	})

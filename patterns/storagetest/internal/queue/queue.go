@@ -93,7 +93,7 @@ func (s *Service) Policies(name string) []xmlservice.Policy {
 // https://learn.microsoft.com/rest/api/storageservices/list-queues1
 func (s *Service) list(c *xmlservice.Call) *reply.Error {
 	page, e := c.Page(func(string) *reply.Error {
-		return reply.New(http.StatusBadRequest, "InvalidMarker", "The specified marker is invalid.")
+		return reply.New(http.StatusBadRequest, "InvalidMarker", "The specified marker is invalid.").Because("marker: not a NextMarker of the service")
 	})
 	if e != nil {
 		return e

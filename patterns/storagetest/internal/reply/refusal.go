@@ -8,8 +8,8 @@ import (
 // The errors that all services use, with the texts of
 // https://learn.microsoft.com/rest/api/storageservices/common-rest-api-error-codes
 
-func InvalidURI() *Error {
-	return New(http.StatusBadRequest, "InvalidUri", "The requested URI does not represent any resource on the server.")
+func InvalidURI(reason string) *Error {
+	return New(http.StatusBadRequest, "InvalidUri", "The requested URI does not represent any resource on the server.").Because(reason)
 }
 
 func UnsupportedVerb() *Error {
@@ -23,13 +23,13 @@ func InvalidInput(reason string) *Error {
 // InvalidXML returns the reply to a document that is not well-formed or does not match the
 // schema of the service, because an element is missing, unknown, repeated or out of range.
 func InvalidXML(reason string) *Error {
-	return New(http.StatusBadRequest, "InvalidXmlDocument", "XML specified is not syntactically valid.", "LineNumber", "0", "LinePosition", "0", "Reason", reason)
+	return New(http.StatusBadRequest, "InvalidXmlDocument", "XML specified is not syntactically valid.", "LineNumber", "0", "LinePosition", "0", "Reason", reason).Because(reason)
 }
 
 // InvalidXMLValue returns the reply to an element whose text has not the format of its type.
 func InvalidXMLValue(node, value, reason string) *Error {
 	return New(http.StatusBadRequest, "InvalidXmlNodeValue", "The value for one of the XML nodes is not in the correct format.",
-		"XmlNodeName", node, "XmlNodeValue", value, "Reason", reason)
+		"XmlNodeName", node, "XmlNodeValue", value, "Reason", reason).Because(node + ": " + reason)
 }
 
 // MissingXML returns the reply to a document without a required element.
@@ -47,7 +47,7 @@ func MissingQuery(name string) *Error {
 
 func InvalidQuery(name, value, reason string) *Error {
 	return New(http.StatusBadRequest, "InvalidQueryParameterValue", "Value for one of the query parameters specified in the request URI is invalid.",
-		"QueryParameterName", name, "QueryParameterValue", value).Because(reason)
+		"QueryParameterName", name, "QueryParameterValue", value).Because(name + ": " + reason)
 }
 
 func QueryOutOfRange(name, value string, low, high int64) *Error {
@@ -60,21 +60,21 @@ func MissingHeader(name string) *Error {
 	return New(http.StatusBadRequest, "MissingRequiredHeader", "An HTTP header that's mandatory for this request is not specified.", "HeaderName", name)
 }
 
-func InvalidHeader(name, value string) *Error {
+func InvalidHeader(name, value, reason string) *Error {
 	return New(http.StatusBadRequest, "InvalidHeaderValue", "The value for one of the HTTP headers is not in the correct format.",
-		"HeaderName", name, "HeaderValue", value)
+		"HeaderName", name, "HeaderValue", value).Because(name + ": " + reason)
 }
 
 func MissingLength() *Error {
 	return New(http.StatusLengthRequired, "MissingContentLengthHeader", "The Content-Length header was not specified.")
 }
 
-func InvalidName() *Error {
-	return New(http.StatusBadRequest, "InvalidResourceName", "The specified resource name contains invalid characters.")
+func InvalidName(reason string) *Error {
+	return New(http.StatusBadRequest, "InvalidResourceName", "The specified resource name contains invalid characters.").Because(reason)
 }
 
-func NameLength() *Error {
-	return New(http.StatusBadRequest, "OutOfRangeInput", "The specified resource name length is not within the permissible limits.")
+func NameLength(reason string) *Error {
+	return New(http.StatusBadRequest, "OutOfRangeInput", "The specified resource name length is not within the permissible limits.").Because(reason)
 }
 
 // NotImplemented returns the reply to a request that the real service supports and this one

@@ -24,7 +24,7 @@ func parseAddress(path string) (Address, *reply.Error) {
 	a := Address{Name: name, Parens: open}
 	if !open {
 		if strings.Contains(name, "/") {
-			return a, ErrInvalidInput
+			return a, ErrInvalidInput.Because("the path has two segments")
 		}
 		return a, nil
 	}
@@ -34,13 +34,15 @@ func parseAddress(path string) (Address, *reply.Error) {
 	if a.isTables() {
 		arg, rest, ok := CutQuoted(rest)
 		if !ok || rest != ")" {
-			return a, ErrInvalidInput
+			return a, ErrInvalidInput.Because("the path is not of the form Tables('name')")
 		}
 		a.Arg, a.Keyed = arg, true
 		return a, nil
 	}
 	return a, a.parseKeys(rest)
 }
+
+const keyForm = "the address of a row has the form Name(PartitionKey='…',RowKey='…')"
 
 // parseKeys reads the two keys, in either order, up to the closing parenthesis.
 func (a *Address) parseKeys(s string) *reply.Error {
@@ -53,16 +55,16 @@ func (a *Address) parseKeys(s string) *reply.Error {
 		case "RowKey":
 			which = 1
 		default:
-			return ErrInvalidInput
+			return ErrInvalidInput.Because(keyForm)
 		}
 		if !ok || has[which] {
-			return ErrInvalidInput
+			return ErrInvalidInput.Because(keyForm)
 		}
 		value, rest, ok := CutQuoted(strings.TrimLeft(rest, " "))
 		if !ok {
-			return ErrInvalidInput
+			return ErrInvalidInput.Because(keyForm)
 		}
-		if err := CheckKey(value); err != nil {
+		if err := CheckKey(strings.TrimSpace(name), value); err != nil {
 			return err
 		}
 		has[which] = true
@@ -76,11 +78,11 @@ func (a *Address) parseKeys(s string) *reply.Error {
 			end = ")"
 		}
 		if s, ok = strings.CutPrefix(strings.TrimLeft(rest, " "), end); !ok {
-			return ErrInvalidInput
+			return ErrInvalidInput.Because(keyForm)
 		}
 	}
 	if s != "" {
-		return ErrInvalidInput
+		return ErrInvalidInput.Because(keyForm)
 	}
 	a.Keyed = true
 	return nil

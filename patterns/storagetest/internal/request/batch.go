@@ -64,7 +64,7 @@ func (b *Batch) parse(whole *Request, body []byte) *reply.Error {
 			continue
 		}
 		if b.Changes {
-			return ErrInvalidInput
+			return ErrInvalidInput.Because("a batch has one change set")
 		}
 		b.Changes = true
 		inner, refusal := SplitParts(kind, p.Body)
@@ -78,7 +78,7 @@ func (b *Batch) parse(whole *Request, body []byte) *reply.Error {
 		}
 	}
 	if len(b.Parts) == 0 && !b.Changes || len(outer) > 1 {
-		return ErrInvalidInput
+		return ErrInvalidInput.Because("a batch is one change set or one point read")
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ type Part struct {
 func SplitParts(contentType string, body []byte) ([]Part, *reply.Error) {
 	kind, params, err := mime.ParseMediaType(contentType)
 	if err != nil || kind != "multipart/mixed" || params["boundary"] == "" || len(params["boundary"]) > 200 {
-		return nil, ErrInvalidInput
+		return nil, ErrInvalidInput.Because("Content-Type: not multipart/mixed with a boundary of at most 200 characters")
 	}
 	r := multipart.NewReader(bytes.NewReader(body), params["boundary"])
 	var parts []Part
@@ -104,11 +104,11 @@ func SplitParts(contentType string, body []byte) ([]Part, *reply.Error) {
 			return parts, nil
 		}
 		if err != nil {
-			return nil, ErrInvalidInput
+			return nil, ErrInvalidInput.Because("a part of the batch is malformed, or its last boundary is missing")
 		}
 		content, err := io.ReadAll(p)
 		if err != nil {
-			return nil, ErrInvalidInput
+			return nil, ErrInvalidInput.Because("a part of the batch ends early")
 		}
 		parts = append(parts, Part{p.Header, content})
 	}
@@ -117,21 +117,21 @@ func SplitParts(contentType string, body []byte) ([]Part, *reply.Error) {
 // add parses a part, which is an HTTP request, and adds it.
 func (b *Batch) add(whole *Request, p Part) *reply.Error {
 	if kind, _, _ := strings.Cut(p.Header.Get("Content-Type"), ";"); !strings.EqualFold(strings.TrimSpace(kind), "application/http") {
-		return ErrInvalidInput
+		return ErrInvalidInput.Because("Content-Type of a part: not application/http")
 	}
 	in := textproto.NewReader(bufio.NewReader(bytes.NewReader(p.Body)))
 	line, _ := in.ReadLine()
 	method, target, ok := strings.Cut(line, " ")
 	if !ok {
-		return ErrInvalidInput
+		return ErrInvalidInput.Because("a part does not begin with a request line")
 	}
 	target, protocol, ok := strings.Cut(target, " ")
 	if !ok || !strings.HasPrefix(protocol, "HTTP/1.") {
-		return ErrInvalidInput
+		return ErrInvalidInput.Because("a part does not begin with a request line")
 	}
 	h, err := in.ReadMIMEHeader()
 	if err != nil && !errors.Is(err, io.EOF) { // a request without a body may end with its header
-		return ErrInvalidInput
+		return ErrInvalidInput.Because("a part has a malformed header")
 	}
 	body, _ := io.ReadAll(in.R) // it is in memory
 	id := h.Get("Content-Id")
@@ -159,20 +159,20 @@ func (r *Request) parseInBatch(target string, change bool) *reply.Error {
 	a := r.Address
 	if !change {
 		if r.Verb = r.Method; r.Verb != http.MethodGet || !a.Keyed || a.isTables() {
-			return ErrInvalidInput
+			return ErrInvalidInput.Because("outside of a change set only one point read is permitted")
 		}
 		r.Op = op.TableGet
 		return nil
 	}
 	if a.Name == "" || a.Name == "$batch" || a.isTables() || a.Parens && !a.Keyed {
-		return ErrInvalidInput
+		return ErrInvalidInput.Because("an operation of a change set is on rows")
 	}
 	var refusal *reply.Error
 	if r.Verb, refusal = verbOf(r.Method, r.Header); refusal != nil {
 		return refusal
 	}
 	if r.Verb == http.MethodGet {
-		return ErrInvalidInput // a change set consists of changes
+		return ErrInvalidInput.Because("a change set consists of changes")
 	}
 	r.Op, refusal = tableWriteOp(r.Verb, a, r.Header.Get("If-Match") != "")
 	if r.Op == op.TableInsert {

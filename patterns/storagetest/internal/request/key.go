@@ -17,9 +17,9 @@ var (
 	ErrQueryParam    = bad("InvalidQueryParameterValue", "Value for one of the query parameters specified in the request URI is invalid.")
 	ErrMethod        = reply.New(http.StatusMethodNotAllowed, "MethodNotAllowed", "The requested method is not allowed on the specified resource.")
 
-	errMethodNotPost = bad("XMethodNotUsingPost", "The request uses X-HTTP-Method with an HTTP verb other than POST.")
-	errMethodValue   = bad("XMethodIncorrectValue", "The specified X-HTTP-Method is invalid.")
-	errMethodCount   = bad("XMethodIncorrectCount", "More than one X-HTTP-Method is specified.")
+	errMethodNotPost = bad("XMethodNotUsingPost", "The request uses X-HTTP-Method with an HTTP verb other than POST.").Because("X-HTTP-Method: only with POST")
+	errMethodValue   = bad("XMethodIncorrectValue", "The specified X-HTTP-Method is invalid.").Because("X-HTTP-Method: MERGE, PUT, PATCH or DELETE")
+	errMethodCount   = bad("XMethodIncorrectCount", "More than one X-HTTP-Method is specified.").Because("X-HTTP-Method: once")
 )
 
 func bad(code, message string) *reply.Error {
@@ -28,20 +28,20 @@ func bad(code, message string) *reply.Error {
 
 const maxKey = 512 // UTF-16 code units
 
-// CheckKey applies the service's rules for a PartitionKey or RowKey.
+// CheckKey applies the service's rules for a PartitionKey or RowKey, of that name.
 // https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model#characters-disallowed-in-key-fields
-func CheckKey(key string) *reply.Error {
+func CheckKey(name, key string) *reply.Error {
 	for _, r := range key {
 		switch {
 		case r < ' ', 0x7F <= r && r <= 0x9F, r == '/', r == '\\', r == '#', r == '?':
-			return ErrOutOfRange
+			return ErrOutOfRange.Because(name + ": a key has no control character, slash, backslash, # or ?")
 		}
 	}
 	if !utf8.ValidString(key) {
-		return ErrOutOfRange
+		return ErrOutOfRange.Because(name + ": not UTF-8")
 	}
 	if len(key) > maxKey && UTF16Len(key) > maxKey {
-		return ErrValueTooLarge
+		return ErrValueTooLarge.Because(name + ": a key has at most 512 UTF-16 code units")
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (r *Request) parseQueue() {
 		r.Message = message
 		r.Op, refusal = onMessages.find(r.Method, "one", comp)
 	default:
-		refusal = reply.InvalidURI()
+		refusal = reply.InvalidURI("the path is not that of a queue, its messages or a message")
 	}
 	r.Refusal = cmp.Or(checkName(name), refusal)
 }

@@ -106,12 +106,20 @@ func (r *Request) Undecided(what, rule string, refusal *reply.Error) *reply.Erro
 	if r.Result.Strict {
 		return refusal.Because(what + ": " + rule)
 	}
+	r.Warn(what, rule)
+	return nil
+}
+
+// Warn adds a warning.
+func (r *Request) Warn(what, rule string) {
 	at := r.Resource
+	if r.Name != "" {
+		at += "/" + r.Name
+	}
 	if len(r.Rows) > 0 {
 		at += fmt.Sprintf(" (%q, %q)", r.Rows[0].Partition, r.Rows[0].Row)
 	}
 	r.Result.Warnings = append(r.Result.Warnings, at+" "+what+": "+rule)
-	return nil
 }
 
 // Page shortens pages of results, as the service may do. The zero value changes nothing.

@@ -46,7 +46,7 @@ func (t *routes) find(method, what, comp string) (op.Op, *reply.Error) {
 func (t *routes) onService(method, restype, comp string, stats op.Op) (op.Op, *reply.Error) {
 	switch what := restype + " " + comp; what {
 	case " ":
-		return t.other, reply.InvalidURI()
+		return t.other, reply.InvalidURI("the address is that of the account, without an operation")
 	case "service stats":
 		return stats, reply.InvalidQuery("comp", comp, "Statistics are read from the secondary endpoint.")
 	default:

@@ -35,9 +35,9 @@ func (r *Request) parseTable(req *http.Request) *http.Request {
 	}
 	switch {
 	case r.BadQuery:
-		r.Refusal = ErrQueryParam
+		r.Refusal = ErrQueryParam.Because("the query is not well-formed")
 	case !comp && !validTimeout(r.Query.Get("timeout")):
-		r.Refusal = ErrQueryParam
+		r.Refusal = ErrQueryParam.Because("timeout: a number of seconds")
 	case addressErr != nil:
 		r.Refusal = addressErr
 	case !comp && verbErr != nil:
@@ -111,13 +111,13 @@ func tableServiceOp(method, comp string) (op.Op, *reply.Error) {
 	case comp == "stats":
 		return op.TableStats, nil
 	}
-	return op.TableOther, ErrQueryParam
+	return op.TableOther, ErrQueryParam.Because("comp: " + strconv.Quote(comp) + " is no operation on the service")
 }
 
 func tableACLOp(method, comp string, a Address) (op.Op, *reply.Error) {
 	switch {
 	case comp != "acl" || a.Name == "" || a.Parens:
-		return op.TableOther, ErrQueryParam
+		return op.TableOther, ErrQueryParam.Because("comp: " + strconv.Quote(comp) + " is no operation on this resource")
 	case method == http.MethodGet, method == http.MethodHead:
 		return op.TableGetACL, nil
 	case method == http.MethodPut:
@@ -195,7 +195,7 @@ func verbOf(method string, h http.Header) (string, *reply.Error) {
 func (r *Request) parseTarget(text string) *reply.Error {
 	u, err := url.Parse(text)
 	if err != nil {
-		return ErrInvalidInput
+		return ErrInvalidInput.Because("the address of an operation of the batch is malformed")
 	}
 	r.Path = u.Path
 	if base, err := url.Parse(r.Base); err == nil && base.Path != "" {
@@ -212,7 +212,7 @@ func (r *Request) parseTarget(text string) *reply.Error {
 	}
 	r.addressRow()
 	if r.Query, err = url.ParseQuery(u.RawQuery); err != nil {
-		return ErrQueryParam
+		return ErrQueryParam.Because("the query of an operation of the batch is malformed")
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (s *Service) batch(c *call) *reply.Error {
 func (s *Service) transact(c *call) (writes []write, t *table, done []change, index int, err *reply.Error) {
 	parts := c.Batch.Parts
 	if len(parts) > maxBatch {
-		return nil, nil, nil, maxBatch - 1, bad("InvalidInput", "The batch request operation exceeds the maximum 100 changes per change set.")
+		return nil, nil, nil, maxBatch - 1, bad("InvalidInput", "The batch request operation exceeds the maximum 100 changes per change set.").Because("a change set has at most 100 operations")
 	}
 	writes = make([]write, len(parts))
 	seen := make(map[string]struct{}, len(parts))
@@ -68,14 +68,14 @@ func (s *Service) transact(c *call) (writes []write, t *table, done []change, in
 		_, again := seen[w.row]
 		switch {
 		case !strings.EqualFold(w.table, writes[0].table):
-			err = errInvalidInput
+			err = errInvalidInput.Because("the operations of a batch are on one table")
 		case w.partition != writes[0].partition:
-			err = errMixedPartitions
+			err = errMixedPartitions.Because("PartitionKey: the operations of a batch are in one partition")
 		default:
 			err = c.allowed(w)
 		}
 		if again && err == nil {
-			err = errDuplicateRow
+			err = errDuplicateRow.Because("RowKey: a batch contains each row once")
 		}
 		if err != nil {
 			return nil, nil, nil, i, err

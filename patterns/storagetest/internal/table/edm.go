@@ -28,7 +28,7 @@ func valueOf(m request.Member, note string) (filter.Value, *reply.Error) {
 	}
 	t, ok := filter.TypeOf(note)
 	if !ok {
-		return filter.Value{}, errInvalidInput
+		return filter.Value{}, errInvalidInput.Because(m.Name + ": " + strconv.Quote(note) + " is not the name of a type")
 	}
 	// A value of any type may be written as text, and some SDKs do so with every
 	// annotated value.
@@ -40,7 +40,7 @@ func valueOf(m request.Member, note string) (filter.Value, *reply.Error) {
 		fits = fits || m.Kind == request.BoolValue
 	}
 	if !fits {
-		return filter.Value{}, errInvalidInput
+		return filter.Value{}, errInvalidInput.Because(m.Name + ": the JSON value does not fit the type " + note)
 	}
 	return parseValue(t, m)
 }
@@ -64,7 +64,7 @@ func parseValue(t filter.Type, m request.Member) (filter.Value, *reply.Error) {
 	switch t {
 	case filter.String:
 		if v.Text = m.Text; request.UTF16Len(m.Text) > maxString {
-			return v, errValueTooLarge
+			return v, errValueTooLarge.Because(m.Name + ": a text has at most 32,768 UTF-16 code units")
 		}
 	case filter.Int32, filter.Int64:
 		bits := 64
@@ -74,9 +74,9 @@ func parseValue(t filter.Type, m request.Member) (filter.Value, *reply.Error) {
 		n, err := strconv.ParseInt(m.Text, 10, bits)
 		switch {
 		case err != nil && m.Kind == request.NumberValue:
-			return v, errInvalidInput
+			return v, errInvalidInput.Because(m.Name + ": not a whole number of its type")
 		case err != nil || m.Text[0] == '+':
-			return v, errValueType
+			return v, errValueType.Because(m.Name + ": not a whole number of its type")
 		}
 		v.Int = n
 	case filter.Double:
@@ -87,29 +87,29 @@ func parseValue(t filter.Type, m request.Member) (filter.Value, *reply.Error) {
 		case strings.EqualFold(m.Text, "true"):
 			v.Int = 1
 		case !strings.EqualFold(m.Text, "false"):
-			return v, errValueType
+			return v, errValueType.Because(m.Name + ": not true or false")
 		}
 	case filter.DateTime:
 		at, ok := filter.ParseTime(m.Text)
 		switch {
 		case !ok:
-			return v, errValueType
+			return v, errValueType.Because(m.Name + ": not a time in UTC or with an offset, with at most seven digits of a second")
 		case at.Before(minTime), at.Year() > 9999:
-			return v, errOutOfRange
+			return v, errOutOfRange.Because(m.Name + ": a time is from 1601 to 9999")
 		}
 		v.Int = filter.Ticks(at)
 	case filter.GUID:
 		ok := false
 		if v.Text, ok = filter.ParseGUID(m.Text); !ok {
-			return v, errValueType
+			return v, errValueType.Because(m.Name + ": not a GUID")
 		}
 	default:
 		b, err := base64.StdEncoding.Strict().DecodeString(m.Text)
 		if err != nil || strings.ContainsAny(m.Text, "\r\n") {
-			return v, errValueType
+			return v, errValueType.Because(m.Name + ": not base64 with padding")
 		}
 		if v.Text = string(b); len(b) > maxBinary {
-			return v, errValueTooLarge
+			return v, errValueTooLarge.Because(m.Name + ": a binary value has at most 64 KiB")
 		}
 	}
 	return v, nil
@@ -132,7 +132,7 @@ func parseDouble(m request.Member) (filter.Value, *reply.Error) {
 	v.Float, err = strconv.ParseFloat(m.Text, 64)
 	// Package strconv accepts more forms than JSON, package json also spaces.
 	if err != nil || strings.Trim(m.Text, "0123456789+-.eE") != "" || !json.Valid([]byte(m.Text)) {
-		return v, errValueType
+		return v, errValueType.Because(m.Name + ": not a Double")
 	}
 	return v, nil
 }

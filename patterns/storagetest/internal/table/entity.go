@@ -24,10 +24,10 @@ func parseEntity(r *request.Request) (entity, *reply.Error) {
 	var e entity
 	members, ok := r.Object()
 	if !ok {
-		return e, errInvalidInput
+		return e, errInvalidInput.Because("the body is not a flat JSON object in UTF-8, with its surrogates in pairs")
 	}
-	if duplicate(members) {
-		return e, errDuplicateProp
+	if name, ok := duplicate(members); ok {
+		return e, errDuplicateProp.Because(name + ": twice in the body")
 	}
 	e.props = make([]property, 0, len(members))
 	for _, m := range members {
@@ -36,7 +36,7 @@ func parseEntity(r *request.Request) (entity, *reply.Error) {
 		}
 	}
 	if len(e.props) > maxProperties {
-		return e, errTooManyProps
+		return e, errTooManyProps.Because("an entity has at most 252 properties of its own")
 	}
 	return e, nil
 }
@@ -82,9 +82,9 @@ func (e *entity) addKey(m request.Member) *reply.Error {
 		return nil
 	case request.StringValue:
 	default:
-		return errInvalidInput
+		return errInvalidInput.Because(m.Name + ": a key is a text")
 	}
-	if err := request.CheckKey(m.Text); err != nil {
+	if err := request.CheckKey(m.Name, m.Text); err != nil {
 		return err
 	}
 	if m.Name == "PartitionKey" {
@@ -111,7 +111,7 @@ func annotation(name string, all []request.Member) (string, *reply.Error) {
 		n := all[i].Name
 		if len(n) == len(name)+len(noteSuffix) && n[:len(name)] == name && n[len(name):] == noteSuffix {
 			if all[i].Kind != request.StringValue {
-				return "", errInvalidInput
+				return "", errInvalidInput.Because(name + noteSuffix + ": the name of a type is a text")
 			}
 			return all[i].Text, nil
 		}
@@ -119,23 +119,28 @@ func annotation(name string, all []request.Member) (string, *reply.Error) {
 	return "", nil
 }
 
-// duplicate reports whether a name occurs twice. A small number of members is compared
-// pairwise, which needs no memory.
-func duplicate(members []request.Member) bool {
+// duplicate returns a name that occurs twice, if there is one. A small number of members is compared pairwise, which needs
+// no memory.
+func duplicate(members []request.Member) (string, bool) {
 	if len(members) > 32 {
 		names := make([]string, len(members))
 		for i, m := range members {
 			names[i] = m.Name
 		}
 		slices.Sort(names)
-		return len(slices.Compact(names)) < len(members)
+		for i := range names[1:] {
+			if names[i] == names[i+1] {
+				return names[i], true
+			}
+		}
+		return "", false
 	}
 	for i := range members {
 		for j := range i {
 			if members[i].Name == members[j].Name {
-				return true
+				return members[i].Name, true
 			}
 		}
 	}
-	return false
+	return "", false
 }

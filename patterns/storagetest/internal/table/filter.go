@@ -2,6 +2,7 @@ package table
 
 import (
 	"errors"
+	"strconv"
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/filter"
@@ -11,17 +12,31 @@ import (
 
 const maxComparisons = 15
 
-// parseFilter parses a $filter as the service does. It permits at most 15 comparisons, and
-// returns 501 NotImplemented for a function call.
+// parseFilter parses a $filter as the service does. It returns 501 NotImplemented for a function call.
 func parseFilter(text string) (filter.Filter, *reply.Error) {
 	f, err := filter.Parse(text)
 	switch {
 	case errors.Is(err, filter.ErrFunction):
 		return f, errNotImplemented
-	case err != nil, f.Comparisons() > maxComparisons:
-		return f, errInvalidInput
+	case err != nil:
+		return f, errInvalidInput.Because("$filter: " + err.Error())
 	}
 	return f, nil
+}
+
+// checkFilter decides about a filter that the service may refuse. The documentation permits 15 comparisons, but a filter with more
+// was accepted: https://github.com/Azure/Azurite/issues/1745
+func (c *call) checkFilter(f filter.Filter) *reply.Error {
+	if n := f.Comparisons(); n > maxComparisons {
+		rule := strconv.Itoa(n) + " comparisons; the documentation permits 15, a program has reported that the service accepts more"
+		if err := c.Undecided("$filter", rule, errInvalidInput); err != nil {
+			return err
+		}
+	}
+	if word := f.Capitals(); word != "" {
+		return c.Undecided("$filter", word+" is not documented, as true and false are", errInvalidInput)
+	}
+	return nil
 }
 
 // span is the range of rows that a query has to examine. It is derived from the conditions

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -18,7 +19,7 @@ const (
 // https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model#property-names
 func checkName(name string) *reply.Error {
 	if len(name) > maxName && utf8.RuneCountInString(name) > maxName {
-		return errNameTooLong
+		return errNameTooLong.Because(name + ": the name of a property has at most 255 characters")
 	}
 	for i, r := range name {
 		switch {
@@ -27,11 +28,11 @@ func checkName(name string) *reply.Error {
 		case r >= utf8.RuneSelf && unicode.In(r, unicode.L, unicode.Nl):
 		case r >= utf8.RuneSelf && i > 0 && unicode.In(r, unicode.Mn, unicode.Mc, unicode.Nd, unicode.Pc, unicode.Cf):
 		default:
-			return errNameInvalid
+			return errNameInvalid.Because(strconv.Quote(name) + ": the name of a property is a C# identifier")
 		}
 	}
 	if name == "" {
-		return errNameInvalid
+		return errNameInvalid.Because("a property has an empty name")
 	}
 	return nil
 }
@@ -43,14 +44,14 @@ func checkTable(name string) *reply.Error {
 		c := name[i]
 		letter := 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 		if !letter && (i == 0 || c < '0' || c > '9') {
-			return errResourceName
+			return errResourceName.Because("TableName: letters and digits only, and a letter first")
 		}
 	}
 	if len(name) < 3 || len(name) > 63 {
-		return errOutOfRange
+		return errOutOfRange.Because("TableName: 3 to 63 characters")
 	}
 	if strings.EqualFold(name, "tables") {
-		return errInvalidInput
+		return errInvalidInput.Because("TableName: tables is reserved")
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func parseOptions(q url.Values) (options, *reply.Error) {
 	if q.Has("$top") {
 		n, err := strconv.Atoi(q.Get("$top"))
 		if err != nil || n < 1 || n > maxTop {
-			return o, errInvalidInput
+			return o, errInvalidInput.Because("$top: a number from 1 to 1000")
 		}
 		o.top = n
 	}
@@ -59,13 +59,13 @@ func parseSelect(text string) ([]string, *reply.Error) {
 			return nil, nil
 		}
 		if err := checkName(name); err != nil {
-			return nil, errInvalidInput
+			return nil, errInvalidInput.Because("$select: " + strconv.Quote(name) + " is not the name of a property")
 		}
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 		if len(names) > maxSelect {
-			return nil, errInvalidInput
+			return nil, errInvalidInput.Because("$select: at most 255 names")
 		}
 	}
 	return names, nil

@@ -22,7 +22,7 @@ func (s *Service) carryOutOnService(c *call) *reply.Error {
 	case op.TableSetProperties:
 		return s.setProperties(c)
 	}
-	return errQueryParam // statistics are available only at the secondary endpoint
+	return errQueryParam.Because("comp: statistics are read from the secondary endpoint")
 }
 
 func (s *Service) setProperties(c *call) *reply.Error {

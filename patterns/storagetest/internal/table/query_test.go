@@ -94,7 +94,7 @@ func TestQueryOptionsAreLimited(t *testing.T) {
 		"$top=1001":                              {400, "InvalidInput"},
 		"$top=x":                                 {400, "InvalidInput"},
 		"$filter=" + comparisons(15):             {200, ""},
-		"$filter=" + comparisons(16):             {400, "InvalidInput"},
+		"$filter=" + comparisons(16):             {200, ""},
 		"$filter=N eq":                           {400, "InvalidInput"},
 		"$filter=N eq null":                      {400, "InvalidInput"},
 		"$filter=A eq B":                         {400, "InvalidInput"},

@@ -3,6 +3,7 @@ package table
 import (
 	"net/http"
 	"slices"
+	"strconv"
 
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/auth"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/op"
@@ -80,6 +81,9 @@ func (c *call) checkFormat() *reply.Error {
 	return c.Undecided("$format", "json is not among the documented media types", errFormat)
 }
 
+// maxScanned is the number of rows that the service examines in five seconds at the target of a partition, 2,000 per second.
+const maxScanned = 10_000
+
 // page is the result of one query request.
 type page struct {
 	rows    []*row
@@ -102,6 +106,9 @@ func (s *Service) query(c *call) *reply.Error {
 	if err != nil {
 		return err
 	}
+	if err := c.checkFilter(o.filter); err != nil {
+		return err
+	}
 	if err := c.grant.Allow(op.TableQuery, c.Resource); err != nil {
 		return err
 	}
@@ -114,12 +121,12 @@ func (s *Service) query(c *call) *reply.Error {
 	if q.Has("NextPartitionKey") || q.Has("NextRowKey") {
 		p, ok := decodeToken(q.Get("NextPartitionKey"))
 		if !ok {
-			return errInvalidInput
+			return errInvalidInput.Because("NextPartitionKey: not a token of the service")
 		}
 		r := ""
 		if q.Has("NextRowKey") && q.Get("NextRowKey") != "" {
 			if r, ok = decodeToken(q.Get("NextRowKey")); !ok {
-				return errInvalidInput
+				return errInvalidInput.Because("NextRowKey: not a token of the service")
 			}
 		}
 		if compareKeys(p, r, partition, row) > 0 {
@@ -131,6 +138,9 @@ func (s *Service) query(c *call) *reply.Error {
 		return err
 	}
 	c.Count(len(pg.rows), pg.scanned, 0)
+	if pg.scanned > maxScanned {
+		c.Warn("query", "one page examined more than "+strconv.Itoa(maxScanned)+" rows; the service ends a page after five seconds, see Options.PageScan")
+	}
 	c.writePage(pg, t, l, o.names)
 	return nil
 }

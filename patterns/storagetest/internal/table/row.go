@@ -2,6 +2,7 @@ package table
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/filter"
 	"github.com/azpatterns/azpatterns/patterns/storagetest/internal/reply"
@@ -87,7 +88,7 @@ func merged(old packed, change []property) []property {
 // https://learn.microsoft.com/archive/blogs/avkashchauhan/how-the-size-of-an-entity-is-caclulated-in-windows-azure-table-storage
 func checkSize(partition, key string, props []property) *reply.Error {
 	if len(props) > maxProperties {
-		return errTooManyProps
+		return errTooManyProps.Because("an entity has at most 252 properties of its own, also after a merge")
 	}
 	size := 4 + 2*(request.UTF16Len(partition)+request.UTF16Len(key))
 	for i := range props {
@@ -109,7 +110,7 @@ func checkSize(partition, key string, props []property) *reply.Error {
 		}
 	}
 	if size > maxEntity {
-		return errEntityTooLarge
+		return errEntityTooLarge.Because("an entity has at most 1 MiB, names included: this one has " + strconv.Itoa(size) + " bytes")
 	}
 	return nil
 }

@@ -44,14 +44,14 @@ func (s *Service) createTable(c *call) *reply.Error {
 	}
 	members, ok := c.Object()
 	if !ok {
-		return errInvalidInput
+		return errInvalidInput.Because("the body is not a JSON object")
 	}
 	i := slices.IndexFunc(members, func(m request.Member) bool { return m.Name == "TableName" })
 	switch {
 	case i < 0 || members[i].Kind == request.NullValue:
-		return errNeedValue
+		return errNeedValue.Because("TableName is missing")
 	case members[i].Kind != request.StringValue:
-		return errInvalidInput
+		return errInvalidInput.Because("TableName: not a text")
 	}
 	name := members[i].Text
 	if err := s.create(name, c.Time()); err != nil {
@@ -127,11 +127,14 @@ func (s *Service) listTables(c *call) *reply.Error {
 	if err != nil {
 		return err
 	}
+	if err := c.checkFilter(o.filter); err != nil {
+		return err
+	}
 	from := ""
 	if token := c.Query.Get("NextTableName"); token != "" {
 		var ok bool
 		if from, ok = decodeToken(token); !ok {
-			return errInvalidInput
+			return errInvalidInput.Because("NextTableName: not a token of the service")
 		}
 	}
 	shape := c.Page.WithDefaults(s.page)

@@ -34,14 +34,20 @@ func parseWrite(r *request.Request) (write, *reply.Error) {
 	if _, err := r.Body(request.MaxTableBody); err != nil {
 		return w, err
 	}
+	if rest, ok := strings.CutPrefix(w.ifMatch, "w/"); ok && isETag("W/"+rest) {
+		if err := r.Undecided("If-Match", "an ETag of a row begins with W/ in upper case", errInvalidInput); err != nil {
+			return w, err
+		}
+		w.ifMatch = "W/" + rest
+	}
 	if w.ifMatch != "" && w.ifMatch != "*" && !isETag(w.ifMatch) {
-		return w, errInvalidInput
+		return w, errInvalidInput.Because("If-Match: an ETag of a row has the form W/\"…\", or is *")
 	}
 	switch {
 	case w.op == op.TableInsert:
 		return w, w.parseInsert(r)
 	case w.op == op.TableDelete && w.ifMatch == "":
-		return w, errInvalidInput
+		return w, errInvalidInput.Because("If-Match: a delete requires it")
 	case w.op == op.TableDelete:
 		return w, nil
 	}
@@ -70,7 +76,7 @@ func (w *write) parseInsert(r *request.Request) *reply.Error {
 		return err
 	}
 	if !e.hasPartition || !e.hasRow {
-		return errNeedValue
+		return errNeedValue.Because("PartitionKey or RowKey is missing")
 	}
 	w.partition, w.row, w.props = e.partition, e.row, e.props
 	return checkSize(w.partition, w.row, w.props)
@@ -92,7 +98,7 @@ func (w *write) parseChange(r *request.Request) *reply.Error {
 		return err
 	}
 	if e.hasPartition && e.partition != w.partition || e.hasRow && e.row != w.row {
-		return errInvalidInput
+		return errInvalidInput.Because("PartitionKey and RowKey in the body are those of the address")
 	}
 	w.props = e.props
 	return checkSize(w.partition, w.row, w.props)

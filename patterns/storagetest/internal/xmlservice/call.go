@@ -32,13 +32,13 @@ func Begin(w http.ResponseWriter, r *request.Request) (*Call, *reply.Error) {
 	if version := c.Header("X-Ms-Version"); version != "" {
 		if _, err := time.Parse(time.DateOnly, version); err != nil {
 			h.Set("X-Ms-Version", LatestVersion)
-			return c, reply.InvalidHeader("x-ms-version", version)
+			return c, reply.InvalidHeader("x-ms-version", version, "a date")
 		}
 		c.Version = version
 	}
 	h.Set("X-Ms-Version", c.Version)
 	if r.BadQuery {
-		return c, reply.New(http.StatusBadRequest, "RequestUrlFailedToParse", "The url in the request could not be parsed.")
+		return c, reply.New(http.StatusBadRequest, "RequestUrlFailedToParse", "The url in the request could not be parsed.").Because("the query is not well-formed")
 	}
 	_, e := c.Int("timeout", 0, 1<<31-1, 30)
 	return c, e

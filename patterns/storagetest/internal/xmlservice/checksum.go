@@ -47,11 +47,11 @@ func MD5(parts ...[]byte) string {
 func (c *Call) Verify(body []byte, md5Header, crcHeader string) *reply.Error {
 	sentMD5, sentCRC := c.Header(md5Header), c.Header(crcHeader)
 	if sentMD5 != "" && sentCRC != "" {
-		return reply.New(http.StatusBadRequest, "BothCrc64AndMd5HeaderPresent", "Both x-ms-content-crc64 header and Content-MD5 header are present.")
+		return reply.New(http.StatusBadRequest, "BothCrc64AndMd5HeaderPresent", "Both x-ms-content-crc64 header and Content-MD5 header are present.").Because(md5Header + ": not together with " + crcHeader)
 	}
 	if sentMD5 != "" {
 		if e := CheckMD5(sentMD5, body); e != nil {
-			return e
+			return e.Because(md5Header + ": not the MD5 of the body, 16 bytes in base64")
 		}
 		c.Set("Content-Md5", sentMD5)
 		return nil
@@ -64,11 +64,11 @@ func (c *Call) Verify(body []byte, md5Header, crcHeader string) *reply.Error {
 	if sentCRC != "" {
 		raw, err := base64.StdEncoding.DecodeString(sentCRC)
 		if err != nil || len(raw) != 8 {
-			return reply.InvalidHeader(crcHeader, sentCRC)
+			return reply.InvalidHeader(crcHeader, sentCRC, "8 bytes in base64")
 		}
 		if sentCRC != crc {
 			return reply.New(http.StatusBadRequest, "Crc64Mismatch", "The CRC64 value specified in the request did not match with the CRC64 value calculated by the server.",
-				"UserSpecifiedCrc", sentCRC, "ServerCalculatedCrc", crc)
+				"UserSpecifiedCrc", sentCRC, "ServerCalculatedCrc", crc).Because(crcHeader + ": not the CRC-64 of the body")
 		}
 	}
 	c.Set("X-Ms-Content-Crc64", crc)

@@ -37,10 +37,10 @@ func (c *Call) Metadata() (Metadata, *reply.Error) {
 			name = strings.ToLower(name)
 		}
 		if name == "" {
-			return nil, reply.New(http.StatusBadRequest, "EmptyMetadataKey", "The key for one of the metadata key-value pairs is empty.")
+			return nil, reply.New(http.StatusBadRequest, "EmptyMetadataKey", "The key for one of the metadata key-value pairs is empty.").Because("x-ms-meta-: a name follows")
 		}
 		if len(values) != 1 || !identifier(name) || !reply.VisibleASCII(values[0]) || has(meta, name) {
-			return nil, reply.New(http.StatusBadRequest, "InvalidMetadata", "The metadata specified is invalid. It has characters that are not permitted.")
+			return nil, reply.New(http.StatusBadRequest, "InvalidMetadata", "The metadata specified is invalid. It has characters that are not permitted.").Because(metaPrefix + name + ": the name is a C# identifier that occurs once in any case, the value ASCII without control characters")
 		}
 		if meta == nil {
 			meta = Metadata{}
@@ -50,7 +50,7 @@ func (c *Call) Metadata() (Metadata, *reply.Error) {
 		size += len(name) + len(value)
 	}
 	if size > MaxMetadata {
-		return nil, reply.New(http.StatusBadRequest, "MetadataTooLarge", "The metadata specified exceeds the maximum permissible limit.")
+		return nil, reply.New(http.StatusBadRequest, "MetadataTooLarge", "The metadata specified exceeds the maximum permissible limit.").Because("x-ms-meta-: names and values have at most 8 KiB together")
 	}
 	return meta, nil
 }
