@@ -254,9 +254,9 @@ func (s *Store[T]) Views() []View[T] { return slices.Clone(s.views) }
 // [TableOptions.Key] makes another key with [ErrKeyChanged].
 func (s *Store[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
 	ctx, span := s.engine.Begin(ctx, "get")
-	defer span.End()
+	defer span.EndRead()
 	r, err := s.engine.Get(ctx, key)
-	span.Fail(err)
+	span.Found(err)
 	return result[T](r, err)
 }
 

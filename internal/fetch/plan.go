@@ -121,6 +121,9 @@ func (s *Source) PlanScan(f query.Filter, opts *types.QueryOptions) (*ReadPlan, 
 // Explain returns the query plan that p runs by.
 func (p *ReadPlan) Explain() query.Plan { return p.explained }
 
+// Cost returns the class of the most expensive read of p, and the number of reads.
+func (p *ReadPlan) Cost() (query.Class, int) { return p.explained.Class, p.explained.Requests }
+
 // drop removes the rows that are not in the Restriction of p's Source.
 func (p *ReadPlan) drop(rows Rows) {
 	if v := p.source.view; v != nil {

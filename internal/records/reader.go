@@ -68,9 +68,9 @@ func Open(client *aztables.Client, t reflect.Type, with *edm.Codec) (*Reader, er
 // exist, the error matches [azerr.ErrNotFound]. One request.
 func (r *Reader) Get(ctx context.Context, key keys.Key) (*Page, error) {
 	ctx, span := r.Source.Begin(ctx, "get")
-	defer span.End()
+	defer span.EndRead()
 	rows, err := r.Source.Get(ctx, key, (*pageDecoder)(r))
-	span.Fail(err)
+	span.Found(err)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,8 @@ func (r *Reader) Query(ctx context.Context, f query.Filter, opts *types.QueryOpt
 		return
 	}
 	ctx, span := r.Source.Begin(ctx, "query")
-	defer span.End()
+	defer span.EndRead()
+	span.Plan(plan.Cost())
 	plan.Run(ctx, (*pageDecoder)(r), func(rows fetch.Rows, err error) bool {
 		if err != nil {
 			span.Fail(err)
@@ -95,6 +96,7 @@ func (r *Reader) Query(ctx context.Context, f query.Filter, opts *types.QueryOpt
 		page := rows.(*Page)
 		more := true
 		for i := 0; more && i < len(page.Records); i++ {
+			span.Rows(1)
 			more = yield(&page.Records[i], nil)
 		}
 		r.Release(page)
@@ -110,12 +112,14 @@ func (r *Reader) Page(ctx context.Context, f query.Filter, cursor string, opts *
 		return nil, "", err
 	}
 	ctx, span := r.Source.Begin(ctx, "page")
-	defer span.End()
+	defer span.EndRead()
+	span.Plan(plan.Cost())
 	rows, next, err := plan.Page(ctx, (*pageDecoder)(r), cursor)
 	span.Fail(err)
 	if err != nil || rows == nil {
 		return nil, "", err
 	}
+	span.Rows(rows.Len())
 	return rows.(*Page), next, nil
 }
 
@@ -128,13 +132,15 @@ func (r *Reader) Scan(ctx context.Context, f query.Filter, cursor string, opts *
 		return
 	}
 	ctx, span := r.Source.Begin(ctx, "scan")
-	defer span.End()
+	defer span.EndRead()
+	span.Plan(plan.Cost())
 	plan.Scan(ctx, (*pageDecoder)(r), cursor, func(read fetch.ScanPage, err error) bool {
 		if err != nil {
 			span.Fail(err)
 			return yield(nil, read, err)
 		}
 		page := read.Rows.(*Page)
+		span.Rows(page.Len())
 		more := yield(page, read, nil)
 		r.Release(page)
 		return more

@@ -2,6 +2,8 @@ package wire
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/tracing"
 
@@ -14,6 +16,7 @@ type Span struct {
 	client *Client
 	span   tracing.Span
 	err    error
+	rows   int
 }
 
 // Begin begins the span of an operation, named by the concatenation of both texts, if the
@@ -43,6 +46,31 @@ func (s *Span) Fail(err error) {
 	}
 }
 
+// Found is Fail for the read of one row: that there is none is a result, not a failure.
+func (s *Span) Found(err error) {
+	if err == nil {
+		s.Rows(1)
+	} else if !errors.Is(err, azerr.ErrNotFound) {
+		s.Fail(err)
+	}
+}
+
+// Rows adds to the rows that the operation has read.
+func (s *Span) Rows(n int) {
+	if s != nil {
+		s.rows += n
+	}
+}
+
+// Plan sets what the service has to read for the filter of the operation: the class of the most
+// expensive read, and the number of reads.
+func (s *Span) Plan(class fmt.Stringer, reads int) {
+	if s != nil {
+		s.span.SetAttributes(tracing.Attribute{Key: "azpatterns.query.class", Value: class.String()},
+			tracing.Attribute{Key: "azpatterns.query.reads", Value: int64(reads)})
+	}
+}
+
 // End ends the span. It is deferred, so that a span ends also if a function of the caller
 // panics. The name of the table is known by then, unless there was no request.
 func (s *Span) End() {
@@ -56,6 +84,14 @@ func (s *Span) End() {
 		endError(s.span, s.err)
 	}
 	s.span.End()
+}
+
+// EndRead ends the span of an operation that reads, with the number of rows.
+func (s *Span) EndRead() {
+	if s != nil {
+		s.span.SetAttributes(tracing.Attribute{Key: "db.response.returned_rows", Value: int64(s.rows)})
+		s.End()
+	}
 }
 
 // endError sets the status of a span whose operation failed, and its attribute error.type.

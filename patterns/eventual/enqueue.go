@@ -91,14 +91,14 @@ func enqueue(ctx context.Context, client *azqueue.QueueClient, kind string, msg 
 	}
 	ctx, span := o.begin(ctx, client, kind)
 	defer span.End()
-	err := put(ctx, client, kind, msg, o)
+	err := put(ctx, client, kind, msg, o, span)
 	if err != nil {
 		failSpan(span, err)
 	}
 	return err
 }
 
-func put(ctx context.Context, client *azqueue.QueueClient, kind string, msg any, o EnqueueOptions) error {
+func put(ctx context.Context, client *azqueue.QueueClient, kind string, msg any, o EnqueueOptions, span tracing.Span) error {
 	body, err := marshal(msg)
 	if err != nil {
 		return azerr.Errorf("payload: %w", azerr.Seal(err))
@@ -128,7 +128,7 @@ func put(ctx context.Context, client *azqueue.QueueClient, kind string, msg any,
 		whole, err = e.marshal(to)
 	}
 	if err == nil {
-		err = to.add(ctx, base64.StdEncoding.EncodeToString(whole), o.Delay, o.TTL)
+		err = o.add(ctx, to, base64.StdEncoding.EncodeToString(whole), span)
 	}
 	if err != nil && etag != "" && refused(err) {
 		err = errors.Join(err, deletePayload(ctx, o.Container, e.Claim.Name, etag)) // no message refers to it

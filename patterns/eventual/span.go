@@ -12,7 +12,10 @@ import (
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
 )
 
-const tracerName = "azpatterns/eventual"
+const (
+	tracerName = "azpatterns/eventual"
+	messageID  = "messaging.message.id"
+)
 
 // queueName returns the name of a client's queue.
 func queueName(client *azqueue.QueueClient) string {
@@ -45,6 +48,18 @@ func (o *EnqueueOptions) begin(ctx context.Context, client *azqueue.QueueClient,
 	})
 }
 
+// add adds the message of an Enqueue, and its id to the span, if there is one.
+func (o *EnqueueOptions) add(ctx context.Context, to queue, text string, span tracing.Span) error {
+	if !o.Tracing.NewTracer(tracerName, "").Enabled() {
+		return to.add(ctx, text, o.Delay, o.TTL)
+	}
+	id, _, err := to.put(ctx, text, o.Delay, o.TTL)
+	if id != "" {
+		span.SetAttributes(tracing.Attribute{Key: messageID, Value: id})
+	}
+	return err
+}
+
 // begin begins the span of an attempt.
 func (d *delivery) begin(ctx context.Context) (context.Context, tracing.Span) {
 	if !d.w.tracer.Enabled() {
@@ -53,6 +68,9 @@ func (d *delivery) begin(ctx context.Context) (context.Context, tracing.Span) {
 	attributes := append(spanAttributes(d.w.name, "process", "process", d.env.Kind),
 		tracing.Attribute{Key: "azpatterns.job.id", Value: d.env.ID},
 		tracing.Attribute{Key: "azpatterns.job.attempt", Value: int64(d.attempt)})
+	if d.m.id != "" { // the message of a host has none here
+		attributes = append(attributes, tracing.Attribute{Key: messageID, Value: d.m.id})
+	}
 	if d.env.Trace != "" {
 		attributes = append(attributes, tracing.Attribute{Key: calls.TraceAttribute, Value: d.env.Trace})
 	}

@@ -121,8 +121,13 @@ func (s *span) set(attributes ...tracing.Attribute) {
 	s.span.SetAttributes(added...)
 }
 
-// end ends the span and records its duration. Metrics have no attribute that identifies a
-// single message.
+// ofOne are the attributes of spans that identify or measure a single operation or message. Metrics
+// have none of them.
+var ofOne = []attribute.Key{
+	"azpatterns.job.id", "azpatterns.job.attempt", "messaging.message.id", "db.response.returned_rows", "azpatterns.query.reads",
+}
+
+// end ends the span and records its duration.
 func (s *span) end() {
 	took := since(s.began)
 	s.span.End()
@@ -130,7 +135,7 @@ func (s *span) end() {
 	defer s.mu.Unlock()
 	var kept []attribute.KeyValue
 	for _, a := range s.attributes {
-		if a.Key != "azpatterns.job.id" && a.Key != "azpatterns.job.attempt" {
+		if !slices.Contains(ofOne, a.Key) {
 			kept = append(kept, a)
 		}
 	}

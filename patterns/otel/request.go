@@ -1,6 +1,7 @@
 package otel
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -29,21 +30,22 @@ type call struct {
 	action    string // the messaging.operation.type, "" if the conventions have none
 	target    string // the table or the queue; "" if the request is for none
 	size      int    // operations of an entity group transaction
+	class     string // of a query
 }
 
 // requests are those that nothing reads into.
 var requests = sync.Pool{New: func() any { return target.NewRequest() }}
 
-// newCall returns what a request does.
-func newCall(req *http.Request) call {
-	r := requests.Get().(*target.Request)
-	defer requests.Put(r)
-	r.Read(req)
+// newCall returns what a request does, which r has read.
+func newCall(r *target.Request, req *http.Request) call {
 	resource := string(r.In(r.Resource))
 	c := call{account: r.Account, operation: req.Method}
 	switch resource[0] {
 	case 't':
 		c.service, c.target, c.size = tables, resource[1:], r.Entities
+		if r.Kind == target.Query && r.Class > 0 {
+			c.class = r.Class.String()
+		}
 		c.table(r.Kind)
 	case 'q':
 		c.service, c.target = queues, resource[1:]
@@ -77,10 +79,22 @@ func (c *call) table(kind target.Action) {
 	}
 }
 
+// queueOperations are the names of the service for requests to a queue and, without a queue, to the
+// account, by the parameter comp.
+var queueOperations = map[string]map[string]string{
+	"":           {http.MethodPut: "CreateQueue", http.MethodDelete: "DeleteQueue"},
+	"metadata":   {http.MethodGet: "GetQueueMetadata", http.MethodHead: "GetQueueMetadata", http.MethodPut: "SetQueueMetadata"},
+	"acl":        {http.MethodGet: "GetQueueACL", http.MethodHead: "GetQueueACL", http.MethodPut: "SetQueueACL"},
+	"list":       {http.MethodGet: "ListQueues"},
+	"properties": {http.MethodGet: "GetQueueServiceProperties", http.MethodPut: "SetQueueServiceProperties"},
+	"stats":      {http.MethodGet: "GetQueueServiceStats"},
+}
+
 func (c *call) queue(req *http.Request) {
 	_, message, messages := strings.Cut(req.URL.Path, "/messages")
 	switch {
 	case !messages:
+		c.operation = cmp.Or(queueOperations[req.URL.Query().Get("comp")][req.Method], req.Method)
 	case req.Method == http.MethodPost:
 		c.operation, c.action = "send", "send"
 	case req.Method == http.MethodGet && req.URL.Query().Get("peekonly") == "true":
