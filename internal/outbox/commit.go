@@ -151,7 +151,7 @@ func (t *transaction) meet(ctx context.Context, op *operation, e error) (again b
 	switch op.met = part; {
 	case part != nil:
 		return true, nil
-	case primary != nil && t.store.expired(primary.Value):
+	case t.store.absent(primary):
 		op.Known, op.Reread = false, true // from now on the insert reads what it replaces
 		return true, nil
 	case before == nil:

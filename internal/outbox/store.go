@@ -49,6 +49,7 @@ type Store struct {
 	states      *txn.Table        // the states of the views, in the same table
 	lookups     func(*transaction) lookupWriter
 	expired     func(entity any) bool
+	absent      func(met *txn.Record) bool                                                            // by an insert that was refused: it has expired, or had and was deleted since
 	whenExpired func(*operation) *txn.Record                                                          // the version that was read, if that has expired; repairs take it as any other
 	keeps       func(context.Context, *Store, *view.View, keys.Key, *view.OwnedByOther) (bool, error) // [Store.holds], unless entities expire
 	owner       *ownership                                                                            // shared with the Stores of Within
@@ -79,6 +80,7 @@ func New(c Config) (*Store, error) {
 		s.lookups = newLookups
 	}
 	s.expired = func(any) bool { return false }
+	s.absent = func(*txn.Record) bool { return false }
 	s.whenExpired = func(*operation) *txn.Record { return nil }
 	s.keeps = func(ctx context.Context, s *Store, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
 		return s.holds(ctx, v, key, owned)
@@ -89,6 +91,7 @@ func New(c Config) (*Store, error) {
 			at, ok := c.Views.Expires(entity)
 			return ok && c.Table.Client.Age(at) > 0
 		}
+		s.absent = func(met *txn.Record) bool { return met == nil || s.expired(met.Value) }
 		s.whenExpired = func(op *operation) *txn.Record {
 			if op.was == nil || op.Repair || op.Fill || op.Rows != nil || !s.expired(op.was.Value) {
 				return nil

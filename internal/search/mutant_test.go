@@ -46,6 +46,7 @@ func shownBy(subtest string, switches int) []string {
 const (
 	outboxFolder = "internal/outbox/"
 	viewFolder   = "internal/view/"
+	expireFile   = "internal/expire/expire.go"
 	readerFile   = "patterns/secondaryindex/lookup_reader.go"
 )
 
@@ -256,7 +257,7 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "L5: named rows", Flags: shownBy("a sweep of lookups next to an insert, a pause", 1), File: outboxFolder + "lookup_sweep.go",
-		Old: "e != nil && rows[i].NamedBy(", New: "e != nil && false && rows[i].NamedBy(",
+		Old: "if e != nil && !rows[i].NamedBy(", New: "if e != nil || !rows[i].NamedBy(",
 		Breaks: "A row is removed only if the primary does not name it.",
 	},
 	{
@@ -278,5 +279,65 @@ var mutants = []mutation.Mutant{
 		Name: "L7: both", Flags: shownBy("a looked up value changes next to its return, no fault", bounded), File: outboxFolder + "lookup.go",
 		Old: "!l.open && !expires {\n			continue\n", New: "!l.open && !expires {\n			r.former = append(r.former, r.stored...)\n			continue\n",
 		Breaks: "After a refusal the next attempt keeps the id and the rows, or neither.",
+	},
+	{
+		Name: "E1: every row is removed that is not of the new version", Flags: shownBy("a time is postponed next to a sweep, no fault", bounded), File: outboxFolder + "lookup.go",
+		Old: "if !slices.Contains(r.new, row) && !r.moves(&row) {", New: "if !slices.Contains(r.new, row) {",
+		Breaks: "The row of an entity that is postponed stays where it is.",
+	},
+	{
+		Name: "E2: an earlier time keeps the id", Flags: shownBy("a time is shortened next to a sweep, no fault", bounded), File: viewFolder + "expiring.go",
+		Old: "keys.Compare(o.Key.Partition, l.Key.Partition) <= 0", New: "keys.Compare(o.Key.Partition, l.Key.Partition) < 2",
+		Breaks: "An earlier time takes a new id, whose row is stored before the entity.",
+	},
+	{
+		Name: "E3: young rows", Flags: shownBy("an entity that has expired is inserted next to a sweep, no fault", bounded), File: expireFile,
+		Old: "		if !row.Old {", New: "		if !row.Old && len(rows) == 0 {",
+		Breaks: "A row is left alone until the transaction that names it can no longer arrive.",
+	},
+	{
+		Name: "E3: named rows are dropped", Flags: shownBy("a time is postponed next to a sweep, no fault", bounded), File: expireFile,
+		Old: "	if primary == nil {\n		sw.add(nil, &drop)", New: "	if primary == nil || row.Old {\n		sw.add(nil, &drop)",
+		Breaks: "A row is dropped only if no entity names it.",
+	},
+	{
+		Name: "E3: deleted and not moved", Flags: shownBy("a time is postponed next to a sweep, no fault", bounded), File: expireFile,
+		Old: "		if w.later == nil {", New: "		if w.later == nil || w.count != nil {",
+		Breaks: "A row of an entity that was postponed is deleted after the later one is stored.",
+	},
+	{
+		Name: "E3: moved with a new id", Flags: shownBy("a time is postponed next to a sweep, no fault", bounded), File: expireFile,
+		Old: "		later.Key = implied[0].Key\n", New: "		later.Key, later.ID = implied[0].Key, txn.NewID()\n",
+		Breaks: "A row is moved under the same id.",
+	},
+	{
+		Name: "E3: any version is deleted", Flags: shownBy("an entity that has expired is inserted again next to a sweep, no fault", bounded), File: outboxFolder + "intent.go",
+		Old: "Was: was, Known: true, Next: func(*txn.Record) (any, error) { return nil, nil }}", New: "IfExists: true, Next: func(*txn.Record) (any, error) { return nil, nil }}",
+		Breaks: "An entity is deleted under the version that was read.",
+	},
+	{
+		Name: "E3: the row before the entity", Flags: shownBy("two sweeps meet an entity that has expired, a crash", 1), File: expireFile,
+		Old: "	sw.delete(ctx)\n	sw.change(ctx)\n", New: "	for _, e := range sw.gone {\n		sw.work = append(sw.work, rowWork{row: e.row, count: func(*types.SweepReport) {}})\n	}\n	sw.change(ctx)\n	sw.delete(ctx)\n",
+		Breaks: "An entity that has expired is deleted before its row.",
+	},
+	{
+		Name: "E4: at any time", Flags: shownBy("a sweep begins next to the insert of an entity that has expired, a pause", 1), File: outboxFolder + "lookup.go",
+		Old: "	left := l.t.store.limit() - calls.Elapsed(l.at)\n", New: "	left := l.t.store.limit() * 100\n",
+		Breaks: "No transaction is sent later than half of Expiry after its row.",
+	},
+	{
+		Name: "E5: found until it is deleted", Flags: shownBy("two sweeps meet an entity that has expired, no fault", bounded), File: outboxFolder + "store.go",
+		Old: "	if err == nil && s.expired(r.Value) {", New: "	if err == nil && r == nil {",
+		Breaks: "An entity that has expired is absent.",
+	},
+	{
+		Name: "E5: exists until it is deleted", Flags: shownBy("an entity that has expired is inserted again next to a sweep, no fault", bounded), File: outboxFolder + "commit.go",
+		Old: "	case t.store.absent(primary):", New: "	case primary != nil && t.store.absent(primary):",
+		Breaks: "An insert that has met an entity that had expired does not fail because of it.",
+	},
+	{
+		Name: "E6: from the last bucket", Flags: shownBy("two sweeps meet an entity that has expired, no fault", bounded), File: viewFolder + "expiring.go",
+		Old: "	return keys.Range{From: name + \"_\", To: name + \"_\" + end}, err", New: "	from, _ := keys.Ticks(before.Add(-time.Hour))\n	return keys.Range{From: name + \"_\" + from, To: name + \"_\" + end}, err",
+		Breaks: "A sweep reads from the first bucket.",
 	},
 }

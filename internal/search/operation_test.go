@@ -128,16 +128,52 @@ func sweep(ctx context.Context, a *actor) error {
 	return err
 }
 
-// announce puts a message without an operation, and sweepOnMessage sweeps when it has received one.
+// given inserts an entity, which the history does not have, because it expires, and so ends without an operation.
+func given(t thing) op {
+	return func(ctx context.Context, a *actor) error {
+		a.Begin()
+		_, err := a.store.Insert(ctx, &t)
+		a.End(fmt.Sprint(err))
+		return err
+	}
+}
+
+// expired finds that an entity has expired.
+func expired(id string) op {
+	return func(ctx context.Context, a *actor) error {
+		if _, err := a.store.Get(ctx, thingKey(id)); !errors.Is(err, patterns.ErrNotFound) {
+			return fmt.Errorf("%w: %v", errExpired, err)
+		}
+		return nil
+	}
+}
+
+// wait lets rows grow old.
+func wait(context.Context, *actor) error {
+	time.Sleep(2 * expiry)
+	return nil
+}
+
+// sweepEnds deletes what has expired.
+func sweepEnds(ctx context.Context, a *actor) error {
+	a.Begin()
+	report, err := ends.On(a.store).Sweep(ctx, nil)
+	a.End(fmt.Sprint(report.Done, report.Lookups, report.Skipped, report.Failed, err))
+	return err
+}
+
+// announce puts a message without an operation, and onMessage waits for one.
 func announce(ctx context.Context, a *actor) error {
 	_, err := a.Outbox().Put(ctx, patterns.OutboxMessage{Partition: home, ID: "none"}, 0)
 	return err
 }
 
-func sweepOnMessage(ctx context.Context, a *actor) error {
-	return a.Receive(ctx, func(ctx context.Context, _ patterns.OutboxMessage) (time.Duration, error) {
-		return 0, sweep(ctx, a)
-	})
+func onMessage(do op) op {
+	return func(ctx context.Context, a *actor) error {
+		return a.Receive(ctx, func(ctx context.Context, _ patterns.OutboxMessage) (time.Duration, error) {
+			return 0, do(ctx, a)
+		})
+	}
 }
 
 // member is an operation of a transaction.

@@ -60,7 +60,7 @@ func (s *script) actor(c *search.Client, h *harness.History) (*actor, error) {
 		opts.Views = append(opts.Views, views[name])
 	}
 	store, err := patterns.NewStore(table, opts)
-	remote := slices.ContainsFunc(s.views, func(v string) bool { return v != "email" && v != "tag" })
+	remote := slices.ContainsFunc(s.views, func(v string) bool { return v != "email" && v != "tag" && v != "ends" })
 	return &actor{c, store, h, remote}, err
 }
 
@@ -199,8 +199,39 @@ func (s *script) clean(ctx context.Context, w *search.World, last *actor) error 
 	if err := last.history.Check(); err != nil {
 		return fmt.Errorf("%w: %w", errUntrue, err)
 	}
+	if slices.Contains(s.views, "ends") {
+		return expireAll(ctx, w, last)
+	}
 	return nil
 }
+
+// expireAll waits until all entities have expired, and checks that a sweep leaves nothing of them.
+func expireAll(ctx context.Context, w *search.World, last *actor) error {
+	time.Sleep(time.Until(hour(longest)) + time.Hour)
+	for range 2 { // a row that the first one moves is young
+		time.Sleep(2 * expiry)
+		if report, err := ends.On(last.store).Sweep(ctx, nil); err != nil || report.Failed > 0 {
+			return fmt.Errorf("%w: sweep: %w, %v", errUnexpected, err, report.Failures)
+		}
+	}
+	rows, err := w.Rows(ctx)
+	if err != nil {
+		return err
+	}
+	c := readContents(rows)
+	for _, t := range c.things {
+		if t.Ends != 0 {
+			return fmt.Errorf("%w: %v", errExpired, t)
+		}
+	}
+	if len(c.ends) > 0 {
+		return fmt.Errorf("%w: %v", errSuperfluous, c.ends)
+	}
+	return nil
+}
+
+// longest is the last hour in which an entity of a case expires.
+const longest = 4000
 
 // recover handles messages until none is left, and lets time pass.
 func recover(ctx context.Context, w *search.World, last *actor) error {

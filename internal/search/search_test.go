@@ -86,12 +86,14 @@ func name(id, value string, n int32) thing  { return thing{ID: id, Name: value, 
 func group(id, value string, n int32) thing { return thing{ID: id, Group: value, N: n} }
 func email(id, value string, n int32) thing { return thing{ID: id, Email: value, N: n} }
 
-func setBadge(value string) func(*thing)  { return func(t *thing) { t.Badge = value } }
-func tag(id, value string, n int32) thing { return thing{ID: id, Tag: value, N: n} }
-func setTag(value string) func(*thing)    { return func(t *thing) { t.Tag = value } }
-func setName(value string) func(*thing)   { return func(t *thing) { t.Name = value } }
-func setGroup(value string) func(*thing)  { return func(t *thing) { t.Group = value } }
-func setEmail(value string) func(*thing)  { return func(t *thing) { t.Email = value } }
+func setBadge(value string) func(*thing)     { return func(t *thing) { t.Badge = value } }
+func tag(id, value string, n int32) thing    { return thing{ID: id, Tag: value, N: n} }
+func ending(id string, hours, n int32) thing { return thing{ID: id, Ends: hours, N: n} }
+func setEnds(hours int32) func(*thing)       { return func(t *thing) { t.Ends = hours } }
+func setTag(value string) func(*thing)       { return func(t *thing) { t.Tag = value } }
+func setName(value string) func(*thing)      { return func(t *thing) { t.Name = value } }
+func setGroup(value string) func(*thing)     { return func(t *thing) { t.Group = value } }
+func setEmail(value string) func(*thing)     { return func(t *thing) { t.Email = value } }
 
 // The cases. Each has two clients and, with faults, a worker.
 var cases = []script{
@@ -227,11 +229,65 @@ var cases = []script{
 	{
 		name: "a sweep of lookups begins next to an insert", long: true, views: []string{"tag"},
 		before:  []op{announce},
-		clients: [][]op{{insert(tag("1", "a", 1))}, {sweepOnMessage}},
+		clients: [][]op{{insert(tag("1", "a", 1))}, {onMessage(sweep)}},
 	},
 	{
 		name: "two entities with lookups in one transaction", long: true, views: []string{"tag"},
 		clients: [][]op{{together(insertOf(tag("1", "a", 1)), insertOf(tag("2", "a", 2)))}, {remove("1")}},
+	},
+	{
+		name: "a time is shortened next to a sweep", long: true, views: []string{"ends"},
+		before:  []op{insert(ending("1", 1, 1)), update("1", 2, setEnds(2000)), wait},
+		clients: [][]op{{update("1", 3, setEnds(1000))}, {sweepEnds}},
+	},
+	{
+		name: "a time is postponed next to a sweep", views: []string{"ends"},
+		before:  []op{insert(ending("1", 1, 1)), update("1", 2, setEnds(2000)), wait},
+		clients: [][]op{{update("1", 3, setEnds(3000))}, {sweepEnds}},
+	},
+	{
+		name: "a time is shortened and postponed next to a sweep", long: true, views: []string{"ends"},
+		before:  []op{insert(ending("1", 1, 1)), update("1", 2, setEnds(3000)), wait},
+		clients: [][]op{{update("1", 3, setEnds(1000)), update("1", 4, setEnds(2000))}, {sweepEnds}},
+	},
+	{
+		name: "two sweeps meet an entity that was postponed", long: true, views: []string{"ends"},
+		before:  []op{insert(ending("1", 1, 1)), update("1", 2, setEnds(2000)), wait},
+		clients: [][]op{{sweepEnds}, {sweepEnds}},
+	},
+	{
+		name: "two sweeps meet an entity that has expired", long: true, views: []string{"ends"},
+		before:  []op{given(ending("1", 1, 1)), wait, expired("1")},
+		clients: [][]op{{sweepEnds}, {sweepEnds}},
+	},
+	{
+		name: "an entity that has expired is inserted again next to a sweep", long: true, views: []string{"ends"},
+		before:  []op{given(ending("1", 1, 1)), wait, expired("1")},
+		clients: [][]op{{insert(ending("1", 2000, 2))}, {sweepEnds}},
+	},
+	{
+		name: "an entity is deleted and inserted again next to a sweep", long: true, views: []string{"ends"},
+		before:  []op{insert(ending("1", 1, 1)), update("1", 2, setEnds(2000)), wait},
+		clients: [][]op{{remove("1"), insert(ending("1", 1000, 3))}, {sweepEnds}},
+	},
+	{
+		name: "an entity that has expired is inserted next to a sweep", long: true, views: []string{"ends"},
+		before:  []op{wait},
+		clients: [][]op{{given(ending("1", 1, 1))}, {sweepEnds}},
+	},
+	{
+		name: "a sweep begins next to the insert of an entity that has expired", long: true, views: []string{"ends"},
+		before:  []op{wait, announce},
+		clients: [][]op{{given(ending("1", 1, 1))}, {onMessage(sweepEnds)}},
+	},
+	{
+		name: "an entity that expires is inserted next to its delete", long: true, views: []string{"ends"},
+		clients: [][]op{{insert(ending("1", 1000, 1))}, {remove("1")}},
+	},
+	{
+		name: "the value of an entity that has expired is wanted next to a sweep", long: true, views: []string{"ends", "email"},
+		before:  []op{given(thing{ID: "1", Ends: 1, Email: "e", N: 1}), wait, expired("1")},
+		clients: [][]op{{insert(email("2", "e", 2))}, {sweepEnds}},
 	},
 	{
 		name: "a lookup next to a unique copy", long: true, views: []string{"tag", "badge"},

@@ -8,10 +8,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/search"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	expiring "github.com/azpatterns/azpatterns/patterns/expiry"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 )
 
@@ -23,6 +25,7 @@ type thing struct {
 	Name  string // of a copy elsewhere, which is not unique
 	Group string // of a list elsewhere
 	Tag   string // of a lookup row elsewhere
+	Ends  int32  // when it expires, in hours after the beginning; 0 means never
 	N     int32  // differs between all versions that a case writes
 }
 
@@ -65,7 +68,20 @@ var views = map[string]patterns.View[thing]{
 	}),
 }
 
-func init() { views["tag"] = tags }
+func init() { views["tag"], views["ends"] = tags, ends }
+
+// ends is a variable of its own, because its sweeper needs it.
+var ends = expiring.At("ends", nil, func(t *thing) time.Time {
+	if t.Ends == 0 {
+		return time.Time{}
+	}
+	return hour(t.Ends)
+}, &expiring.Options[thing]{Bucket: time.Hour, Spread: 1, Key: func(t *thing) (keys.Key, error) { return t.key(), nil }})
+
+// hour is the time so many hours after the beginning of a run.
+func hour(n int32) time.Time {
+	return time.Date(2000, 1, 1, int(n), 0, 0, 0, time.UTC)
+}
 
 // tags is a variable of its own, because its reader needs it.
 var tags = secondaryindex.Lookup("tag", nil, func(t *thing) []string {
@@ -112,6 +128,8 @@ type contents struct {
 	things  []thing
 	derived map[string]string // the properties as JSON, by "partition|row"
 	lookups map[string]bool   // the row keys of lookup rows
+	ends    map[string]string // the ends of the buckets of the rows of ends, by their ids
+	expires map[string]string // when the thing expires that names an id of ends
 	named   map[string]bool   // those that things name, or have to
 	marks   int               // of counters
 	records []string          // outbox rows, as text
@@ -119,7 +137,7 @@ type contents struct {
 }
 
 func readContents(rows []search.Row) contents {
-	c := contents{derived: map[string]string{}, lookups: map[string]bool{}, named: map[string]bool{}}
+	c := contents{derived: map[string]string{}, lookups: map[string]bool{}, named: map[string]bool{}, ends: map[string]string{}, expires: map[string]string{}}
 	for _, r := range rows {
 		partition, row := r.Text("PartitionKey"), r.Text("RowKey")
 		text, _ := json.Marshal(r) // sorted by name
@@ -128,6 +146,10 @@ func readContents(rows []search.Row) contents {
 			var t thing
 			_ = json.Unmarshal(text, &t) // has the fields of thing
 			c.things = append(c.things, t)
+			if t.Ends != 0 {
+				_, id, _ := strings.Cut(strings.TrimSuffix(r.Text("azp_lookups"), ","), ":")
+				c.expires[id], _ = keys.Ticks(hour(t.Ends))
+			}
 			if t.Tag != "" {
 				_, id, _ := strings.Cut(strings.TrimSuffix(r.Text("azp_lookups"), ","), ":")
 				id, _, _ = strings.Cut(id, ",") // both have the same
@@ -141,6 +163,11 @@ func readContents(rows []search.Row) contents {
 			c.pending = c.pending || r.Text("azp_state") == "pending"
 		case strings.HasPrefix(row, "~azp_count_"):
 			c.marks++
+		case strings.HasPrefix(partition, "ends_"):
+			_, id, _ := strings.Cut(row, " ")
+			if end := strings.Split(partition, "_")[1]; c.ends[id] == "" || end < c.ends[id] { // a sweep may be moving it
+				c.ends[id] = end
+			}
 		case partition == "tag":
 			c.lookups[row] = true
 		case strings.HasPrefix(row, "~azp_"), partition == "total" && r.Text("Sum") == "0":
@@ -202,6 +229,7 @@ var (
 	errNotDelivered = errors.New("the queue does not become empty")
 	errUntrue       = errors.New("the results of operations have no order")
 	errUnexpected   = errors.New("an operation failed that must not")
+	errExpired      = errors.New("an entity that has expired is found, or stays")
 	errVerify       = errors.New("a correct table has findings of Verify")
 )
 
@@ -222,6 +250,11 @@ func checkAlways(c contents, names []string) error {
 			if !c.lookups[row] {
 				return fmt.Errorf("%w: %s, of %v", errLookup, row, slices.Sorted(maps.Keys(c.lookups)))
 			}
+		}
+	}
+	for id, at := range c.expires {
+		if end := c.ends[id]; end == "" || end > at {
+			return fmt.Errorf("%w: %s in bucket %q, of an entity that expires at %s", errLookup, id, end, at)
 		}
 	}
 	local := slices.DeleteFunc(slices.Clone(names), func(view string) bool { return view != "email" })
