@@ -1,12 +1,14 @@
 package format_test
 
 import (
+	"errors"
 	"time"
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/denormalize"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
+	"github.com/azpatterns/azpatterns/patterns/expiry"
 	"github.com/azpatterns/azpatterns/patterns/indexentity"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
@@ -16,6 +18,7 @@ var storeGroups = []group{
 	{name: "row", write: writeRow, read: readRow},
 	{name: "store", write: writeStore, read: readStore},
 	{name: "lookup", write: writeLookup, read: readLookup},
+	{name: "expiry", write: writeExpiry, read: readExpiry},
 }
 
 // employee has a property of each type.
@@ -203,4 +206,36 @@ func readLookup(w *world) {
 	for range tags.Keys(w.Context(), "Sales", secondaryindex.Values{}, nil) {
 		w.Errorf("a row is left")
 	}
+}
+
+func newExpiry(w *world) (*patterns.Store[employee], *expiry.Sweeper[employee]) {
+	table, err := patterns.NewTable[employee](w.table("people"), nil)
+	w.must(err)
+	ends := expiry.At("ends", w.table("ends"), func(e *employee) time.Time { return e.Hired.AddDate(-20, 0, 0) }, nil) // before the test begins
+	store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{ends}})
+	w.must(err)
+	w.must(store.Create(w.Context()))
+	return store, ends.On(store)
+}
+
+func writeExpiry(w *world) {
+	store, _ := newExpiry(w)
+	_, err := store.Insert(w.Context(), newEmployee("1", "jones", "Oslo"))
+	w.must(err)
+}
+
+// An entity that an old row names is absent, and deleted with it.
+func readExpiry(w *world) {
+	store, sweeper := newExpiry(w)
+	if _, err := store.Get(w.Context(), employeeKey("1")); !errors.Is(err, patterns.ErrNotFound) {
+		w.Errorf("%v, want ErrNotFound", err)
+	}
+	time.Sleep(2 * time.Hour) // until the row is old enough
+	report, err := sweeper.Sweep(w.Context(), nil)
+	w.must(err)
+	w.equal(report.Done, 1)
+	w.equal(report.Lookups, 0)
+	report, err = sweeper.Sweep(w.Context(), nil)
+	w.must(err)
+	w.equal(report.Found, 0)
 }
