@@ -1,6 +1,7 @@
 package wideentity_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/encryption"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/patterns/wideentity"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -129,4 +131,43 @@ func TestReencryptBringsWideEntitiesToTheCurrentKey(t *testing.T) {
 	assert.WantError(t, err, patterns.ErrNil)
 	_, err = wideentity.New[chart](nil, nil)
 	assert.WantError(t, err, patterns.ErrNil)
+}
+
+// A sweep that is killed at any request can be repeated; each entity is whole all the time, under one key or the other.
+func TestReencryptOfWideEntitiesSurvivesTheDeathOfItsProcess(t *testing.T) {
+	for _, opts := range []wideentity.Options[chart]{{Parts: 3}, {Parts: 1, Plain: true}} {
+		scan := 200_000
+		if opts.Plain {
+			scan = 1000
+		}
+		client := func(acct *storagetest.Account) *aztables.Client {
+			return acct.TablesWith(harness.Accelerated()).NewClient("charts")
+		}
+		storagetest.CrashPoints(t, func(ctx context.Context, acct *storagetest.Account) error {
+			table := encrypted(t, client(acct), opts, "k1")
+			if err := table.Create(ctx); err != nil {
+				return err
+			}
+			for _, id := range []string{"a", "b"} {
+				if _, err := table.Insert(ctx, aChart(id, scan)); err != nil {
+					return err
+				}
+			}
+			acct.Arm()
+			_, err := encrypted(t, client(acct), opts, "k2", "k1").Reencrypt(ctx, nil)
+			return err
+		}, func(t *testing.T, acct *storagetest.Account) {
+			table := encrypted(t, client(acct), opts, "k2", "k1")
+			want := func(keyring ...string) {
+				for _, id := range []string{"a", "b"} {
+					got := assert.Must(encrypted(t, client(acct), opts, keyring...).Get(t.Context(), keys.Key{Partition: "p", Row: id}))(t)
+					assert.DeepEqual(t, got.Value, *aChart(id, scan))
+				}
+			}
+			want("k2", "k1")
+			report := assert.Must(table.Reencrypt(t.Context(), nil))(t)
+			assert.Equal(t, report.Failed+report.Skipped, 0)
+			want("k2")
+		})
+	}
 }
