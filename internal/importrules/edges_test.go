@@ -75,7 +75,10 @@ var edges = map[string][]string{
 		"patterns/storagetest",
 		"query",
 	},
-	"examples/queuejob": {"keys", "patterns", "patterns/eventual", "patterns/secondaryindex"},
+	"examples/leader":     {"keys", "patterns", "patterns/eventual"},
+	"examples/partitions": {"keys", "patterns", "patterns/eventual"},
+	"examples/servicectl": {"patterns", "patterns/eventual", "patterns/expiry", "patterns/secondaryindex", "patterns/tablectl"},
+	"examples/queuejob":   {"keys", "patterns", "patterns/eventual", "patterns/secondaryindex"},
 	"examples/quickstart": {
 		"examples/internal/account",
 		"examples/internal/cmdline",

@@ -17,7 +17,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
-func TestASweepOfClaimsInPiecesDoesTheSame(t *testing.T) {
+func TestAToSweepClaimsInPiecesDoesTheSame(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		var reports [2]patterns.SweepReport
 		for i := range 2 {
@@ -52,7 +52,7 @@ func TestASweepOfClaimsInPiecesDoesTheSame(t *testing.T) {
 	})
 }
 
-func TestASweepOfClaimsRefusesOtherCursorsAndPartitions(t *testing.T) {
+func TestAToSweepClaimsRefusesOtherCursorsAndPartitions(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		payloads, other := b.Container(t), b.Container(t)
 		for range 3 {

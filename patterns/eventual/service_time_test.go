@@ -21,7 +21,7 @@ func skewed(t *testing.T, body func(t *testing.T, b *harness.Backend, skew time.
 	}
 }
 
-func TestASweepOfClaimsMeasuresAgesByTheClockOfTheService(t *testing.T) {
+func TestAToSweepClaimsMeasuresAgesByTheClockOfTheService(t *testing.T) {
 	skewed(t, func(t *testing.T, b *harness.Backend, _ time.Duration) {
 		payloads, queue := b.Container(t), b.Queue(t)
 		err := eventual.Enqueue(t.Context(), queue, "full", strings.Repeat("x", 60<<10), &eventual.EnqueueOptions{Container: payloads})

@@ -18,7 +18,7 @@ import (
 )
 
 // Blobs to mark, to delete, to which a row refers, and young ones are swept twice, in one sweep and in pieces.
-func TestASweepOfBlobsInPiecesDoesTheSame(t *testing.T) {
+func TestAToSweepBlobsInPiecesDoesTheSame(t *testing.T) {
 	var reports [2][2]patterns.SweepReport
 	for i := range 2 {
 		inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
@@ -71,7 +71,7 @@ func TestASweepOfBlobsInPiecesDoesTheSame(t *testing.T) {
 	assert.DeepEqual(t, reports[1], reports[0], "in pieces")
 }
 
-func TestASweepOfBlobsRefusesOtherCursorsAndPartitions(t *testing.T) {
+func TestAToSweepBlobsRefusesOtherCursorsAndPartitions(t *testing.T) {
 	inVirtualTime(t, nil, func(t *testing.T, acct *storagetest.Account, table table) {
 		item := assert.Must(table.Insert(t.Context(), newJones("a", large)))(t)
 		item.Value.Photo = noise("b", large)

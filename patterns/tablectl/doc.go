@@ -23,6 +23,7 @@
 //		}))
 //	}
 //
+// The command sweep also takes what [ToSweep] declares, such as entities that expire; examples/servicectl has both.
 // The program has all other commands as well. Its flags select the account, so it declares no client and reads no secret.
 //
 // # Cost

@@ -7,30 +7,36 @@ import (
 	"strings"
 
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
 )
 
-// Store is a Store of a service, for the commands verify, repair and sweep. It is immutable, so it is safe for concurrent
+// Store is a Store of a service, for the commands verify, repair and sweep, or something else to sweep. It is immutable, so it is safe for concurrent
 // use.
 type Store struct {
 	name string
-	open func(*Account) (opened, error)
+	open func(*Account) (eventual.Sweeper, error) // of views as well if it is an opened
 }
 
 // StoreOf returns the Store with this name on the command line. open declares it as the service does, and makes no request: a
 // Store with other views than those of the service would repair rows that are right.
 func StoreOf[T any](name string, open func(*Account) (*patterns.Store[T], error)) Store {
-	return Store{name, func(a *Account) (opened, error) {
+	return Store{name, func(a *Account) (eventual.Sweeper, error) {
 		s, err := open(a)
 		return storeOf[T]{s}, err
 	}}
 }
 
-// opened is what the commands do with a Store, whatever its type of entities.
+// ToSweep returns what has a sweep and is not a Store, for the command sweep: entities that expire, large or wide entities, or
+// claims. open declares it as the service does, and makes no request.
+func ToSweep(name string, open func(*Account) (eventual.Sweeper, error)) Store {
+	return Store{name, open}
+}
+
+// opened is what verify and repair do with a Store, whatever its type of entities.
 type opened interface {
 	verify(context.Context, string, *reindex.Options) iter.Seq2[reindex.Finding, error]
 	repair(context.Context, string, *reindex.Options) (reindex.Report, error)
-	Sweep(context.Context, *patterns.SweepOptions) (patterns.SweepReport, error)
 }
 
 type storeOf[T any] struct{ *patterns.Store[T] }
@@ -44,7 +50,7 @@ func (s storeOf[T]) repair(ctx context.Context, cursor string, o *reindex.Option
 }
 
 // openStore opens a Store of the program, or that of -demo.
-func (c *cli) openStore(name string) (opened, error) {
+func (c *cli) openStore(name string) (eventual.Sweeper, error) {
 	all := slices.Clone(c.stores)
 	if c.accounts[0].demo {
 		all = append(all, StoreOf("people", newPeople))

@@ -44,9 +44,13 @@ func viewCommand(repair bool) func(*cli) action {
 			c.flags.BoolVar(&o.DryRun, "dry-run", false, "report what would be done, and change nothing")
 		}
 		return func(ctx context.Context, args []string) error {
-			s, err := c.openStore(args[0])
+			swept, err := c.openStore(args[0])
 			if err != nil {
 				return err
+			}
+			s, ok := swept.(opened)
+			if !ok {
+				return usagef("%s has no views: only sweep takes it", args[0])
 			}
 			if *views != "" {
 				o.Views = strings.Split(*views, ",")
@@ -118,7 +122,8 @@ func (c *cli) reindex(ctx context.Context, s opened, o *reindex.Options, job *st
 func sweepCommand(c *cli) action {
 	c.accountFlags("", "the account")
 	var o patterns.SweepOptions
-	c.flags.DurationVar(&o.OlderThan, "older-than", 0, "leave younger rows to their own operations (default and minimum: twice the Grace of the Store)")
+	c.flags.DurationVar(&o.OlderThan, "older-than", 0, "leave younger rows to their own operations (default and minimum of a Store: twice its Grace)")
+	c.flags.IntVar(&o.RequestsPerSecond, "rate", 0, "the largest `number` of requests per second on average (default no limit)")
 	c.flags.BoolVar(&o.DryRun, "dry-run", false, "report what would be done, and change nothing")
 	return func(ctx context.Context, args []string) error {
 		s, err := c.openStore(args[0])
@@ -130,7 +135,7 @@ func sweepCommand(c *cli) action {
 			c.warn("row %s: %v", keyText(x.Key), x.Err)
 		}
 		return cmp.Or(err, c.summary(len(r.Failures) > 0, noteOf(o.DryRun), figure{r.Drained, "operations completed"},
-			figure{r.Released, "reservations released"}, figure{r.Done - r.Drained - r.Released, "records removed"}, figure{r.Skipped, "rows too young"},
+			figure{r.Released, "reservations released"}, figure{r.Done - r.Drained - r.Released, "removed"}, figure{r.Skipped, "rows too young"},
 			figure{r.Failed, "failed"}))
 	}
 }

@@ -43,7 +43,7 @@ func abandoned(t *testing.T, b *harness.Backend, name string) {
 	}
 }
 
-func TestASweepOfWideEntitiesInPiecesDoesTheSame(t *testing.T) {
+func TestAToSweepWideEntitiesInPiecesDoesTheSame(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		for what, opts := range map[string]patterns.SweepOptions{"all": {}, "two partitions": {Partitions: []string{"p2", "p1", "p2"}}} {
 			var reports [2]patterns.SweepReport
@@ -87,7 +87,7 @@ func TestASweepOfWideEntitiesInPiecesDoesTheSame(t *testing.T) {
 	})
 }
 
-func TestASweepOfWideEntitiesRefusesOtherCursors(t *testing.T) {
+func TestAToSweepWideEntitiesRefusesOtherCursors(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		name, other := harness.UniqueName(), harness.UniqueName()
 		b.NamedTable(t, name)
