@@ -12,6 +12,9 @@
 //
 //	cd examples/functions && go build && func start
 //
+// A test replays the messages between the host and this program as the documentation of the host
+// describes them; the host itself does not run in it.
+//
 // The function "late" has the queue of late checks as its trigger, whose messages are hidden
 // for an hour. They keep no instance running: the scale controller of Azure Functions peeks,
 // and so ignores hidden messages. A scaler of KEDA counts them, unless its queueLengthStrategy

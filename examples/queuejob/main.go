@@ -12,7 +12,9 @@
 //	AZURE_STORAGE_CONNECTION_STRING=… go run ./examples/queuejob
 //	AZURE_STORAGE_CONNECTION_STRING=… go run ./examples/queuejob -late
 //
-// A job that is killed loses nothing: its messages become visible to the next one.
+// A job that is killed loses nothing: its messages become visible to the next one. scaledjob.yaml
+// is the manifest for KEDA. A test replays the scaler's requests, and starts the jobs that it would
+// start; KEDA itself does not run in it.
 package main
 
 import (
