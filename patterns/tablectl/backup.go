@@ -226,6 +226,8 @@ func openDumped(ctx context.Context, p place, d *dumped) (*checked, error) {
 func restoreCommand(c *cli) action {
 	m := backupFlags(c, "restore")
 	m.modeFlag("insert")
+	c.stateFlags(&m.stateFlags, "restore.state", " and overwrite files of refused rows")
+	c.flags.IntVar(&m.chunk, "chunk", m.chunk, "write so many `rows` between two saves of the state")
 	c.flags.BoolVar(&m.dryRun, "dry-run", false, "read and check everything, and write nothing")
 	return func(ctx context.Context, args []string) error {
 		if err := m.check(); err != nil {
@@ -252,24 +254,39 @@ func restoreCommand(c *cli) action {
 		if len(args) > 1 && len(tables) != len(args)-1 {
 			return usagef("the backup has not all of these tables")
 		}
+		if m.state = cmp.Or(m.state, "restore.state"); m.dryRun {
+			m.state = ""
+		}
+		if m.job, m.continues, err = m.load(append([]string{m.name, c.from.name, args[0], all.Began.String(), m.mode}, args[1:]...)...); err != nil {
+			return err
+		}
 		if err := checkDumped(ctx, p, tables); err != nil {
 			return err
 		}
-		rows, present, refused := 0, 0, 0
-		shown := c.progress("rows", 0)
-		for _, d := range tables {
-			err := m.restoreTable(ctx, p, &d, func() { shown.update(int64(rows+m.job.Rows), m.total) })
-			if err != nil {
-				return &advised{inTable(d.Table, err), "the same command may be repeated"}
-			}
-			rows, present, refused = rows+m.job.Rows, present+m.job.Present, refused+m.job.Refused
+		if m.continues {
+			m.warn("continues after %s, %s", figure{m.job.Tables, "tables"}, figure{m.job.Rows + m.job.Refused, "rows"})
 		}
-		note := noteOf(m.dryRun)
-		if refused > 0 && !m.dryRun {
-			note = "refused rows are in TABLE.refused"
+		if err := m.job.end(m.restoreTables(ctx, p, tables)); err != nil {
+			return err
 		}
-		return c.summary(refused > 0, note, figure{len(tables), "tables"}, figure{rows, "rows"}, figure{present, "present"}, figure{refused, "refused"})
+		return m.moved("TABLE.refused", figure{len(tables), "tables"})
 	}
+}
+
+// restoreTables restores the tables that the state has not.
+func (m *move) restoreTables(ctx context.Context, p place, tables []dumped) error {
+	shown := m.progress("rows", int64(m.job.Rows))
+	for m.job.Tables < len(tables) {
+		d := &tables[m.job.Tables]
+		if err := m.restoreTable(ctx, p, d, func() { shown.update(int64(m.job.Rows), m.total) }); err != nil {
+			return inTable(d.Table, err)
+		}
+		m.job.Tables, m.job.Aside, m.job.position = m.job.Tables+1, 0, position{}
+		if err := m.job.save(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkDumped reads the files before anything is written.
@@ -289,8 +306,8 @@ func checkDumped(ctx context.Context, p place, tables []dumped) error {
 
 // restoreTable writes the rows of a file to its table, which it creates if it does not exist.
 func (m *move) restoreTable(ctx context.Context, p place, d *dumped, after func()) error {
-	m.job, m.label, m.aside, m.write = state{}, "table "+d.Table+", ", d.Table+".refused", m.store
-	if info, err := os.Stat(m.aside); err == nil && info.Size() > 0 && !m.dryRun {
+	m.label, m.aside, m.write = "table "+d.Table+", ", d.Table+".refused", m.store
+	if info, err := os.Stat(m.aside); err == nil && info.Size() > m.job.Aside && m.job.Offset == 0 && !m.force && !m.dryRun {
 		return usagef("%s exists: remove it", m.aside)
 	}
 	in, err := openDumped(ctx, p, d)
@@ -298,12 +315,16 @@ func (m *move) restoreTable(ctx context.Context, p place, d *dumped, after func(
 		return err
 	}
 	defer in.Close()
+	before := sha256.New()
 	z, err := gzip.NewReader(in)
+	if err == nil && m.job.Offset > 0 {
+		err = m.skip(z, before, d.file())
+	}
 	if err == nil {
 		err = m.openTable(ctx, m.from.Table(d.Table), !m.dryRun)
 	}
 	if err != nil {
 		return err
 	}
-	return m.moveAll(ctx, m.lines(z, sha256.New()), after)
+	return m.moveAll(ctx, m.lines(z, before), after)
 }

@@ -2,10 +2,12 @@ package tablectl
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
@@ -90,4 +92,47 @@ func TestADumpContinuesOnlyThatOfTheSameCommand(t *testing.T) {
 	var m manifest
 	assert.NoError(t, json.Unmarshal(assert.Must(os.ReadFile(filepath.Join(dir, manifestName)))(t), &m))
 	assert.Equal(t, len(m.Tables), 2, "tables of the manifest")
+}
+
+func TestARestoreContinuesWhereItWasInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		acct, elsewhere, dir := storagetest.Start(nil), storagetest.Start(nil), t.TempDir()
+		rows := map[string]int{"First": 200, "Second": 300, "Third": 10}
+		for name, n := range rows {
+			newTable(t, acct, name, sampleRows(n))
+		}
+		must(t, exitDone, acct, "dump", "-demo", dir, "First", "Second", "Third")
+		path := filepath.Join(t.TempDir(), "restore.state")
+		args := []string{"restore", "-demo", "-parallel", "1", "-chunk", "50", "-state", path, dir}
+
+		// The first table takes about ten transactions.
+		elsewhere.Fault(storagetest.On("Table.Batch").Nth(14).Times(storagetest.Forever).LoseRequest())
+		o := must(t, exitFailure, elsewhere, args...)
+		assert.Contains(t, o.err, "the same command continues from "+path)
+		elsewhere.ClearFaults()
+		var s state
+		saved := assert.Must(os.ReadFile(path))(t)
+		assert.NoError(t, json.Unmarshal(saved, &s))
+		if s.Tables != 1 || s.Offset == 0 || s.Rows <= 200 || s.Rows >= 500 {
+			t.Fatalf("the command was interrupted at %+v", s)
+		}
+
+		assert.Contains(t, must(t, exitUsage, elsewhere, "restore", "-demo", "-mode", "replace", "-state", path, dir).err, "not the state of this command")
+		changeState(t, path, "Hash", strings.Repeat("0", 64))
+		assert.Contains(t, must(t, exitUsage, elsewhere, args...).err, "has changed before line")
+		assert.NoError(t, os.WriteFile(path, saved, 0o600))
+
+		elsewhere.ResetLog()
+		o = must(t, exitDone, elsewhere, args...)
+		assert.Contains(t, o.out, "3 tables, 510 rows, ")
+		assert.Contains(t, o.err, fmt.Sprintf("continues after 1 table, %d rows\n", s.Rows))
+		for _, q := range elsewhere.Log() {
+			if q.Resource == "First" {
+				t.Errorf("%v", q)
+			}
+		}
+		for name, n := range rows {
+			assert.Equal(t, tableText(t, elsewhere, name), textOf(sampleRows(n)), name)
+		}
+	})
 }

@@ -190,11 +190,16 @@ func (m *move) run(ctx context.Context, chunks iter.Seq2[chunk, error]) error {
 	if err := m.job.end(err); err != nil {
 		return err
 	}
+	return m.moved(m.aside)
+}
+
+// moved prints what was moved, after other figures.
+func (m *move) moved(aside string, before ...figure) error {
 	note := noteOf(m.dryRun)
 	if m.job.Refused > 0 && !m.dryRun {
-		note = "refused rows are in " + m.aside
+		note = "refused rows are in " + aside
 	}
-	return m.summary(m.job.Refused > 0, note, figure{m.job.Rows, "rows"}, figure{m.job.Present, "present"}, figure{m.job.Refused, "refused"})
+	return m.summary(m.job.Refused > 0, note, append(before, figure{m.job.Rows, "rows"}, figure{m.job.Present, "present"}, figure{m.job.Refused, "refused"})...)
 }
 
 // moveAll moves chunks and calls after each of them.

@@ -68,14 +68,9 @@ func (m *move) openFile(path string) (*os.File, hash.Hash, error) {
 	info, err := f.Stat()
 	before := sha256.New()
 	if err == nil && m.continues {
-		_, err = io.CopyN(before, f, m.job.Offset)
-		next := m.job.Line + 1
-		switch {
-		case err != nil && err != io.EOF:
-		case err == io.EOF || hex.EncodeToString(before.Sum(nil)) != m.job.Hash:
-			err = usagef("%s has changed before line %d, where the command would continue: use -force to begin anew", path, next)
-		case info.Size() != m.job.Size || info.ModTime().UnixNano() != m.job.Modified:
-			err = usagef("%s has changed, but not before line %d, where the command would continue: use -force to begin anew", path, next)
+		err = m.skip(f, before, path)
+		if err == nil && (info.Size() != m.job.Size || info.ModTime().UnixNano() != m.job.Modified) {
+			err = usagef("%s has changed, but not before line %d, where the command would continue: use -force to begin anew", path, m.job.Line+1)
 		}
 	}
 	if err != nil {
@@ -85,6 +80,15 @@ func (m *move) openFile(path string) (*os.File, hash.Hash, error) {
 	m.job.Size, m.job.Modified = info.Size(), info.ModTime().UnixNano()
 	m.job.Hash = hex.EncodeToString(before.Sum(nil))
 	return f, before, nil
+}
+
+// skip reads what precedes the position of the state, and refuses other content than that of the state.
+func (m *move) skip(in io.Reader, before hash.Hash, path string) error {
+	_, err := io.CopyN(before, in, m.job.Offset)
+	if err == io.EOF || err == nil && hex.EncodeToString(before.Sum(nil)) != m.job.Hash {
+		return usagef("%s has changed before line %d, where the command would continue: use -force to begin anew", path, m.job.Line+1)
+	}
+	return err
 }
 
 // lines returns the chunks of what is read from the position of the state on, with the rows that match the

@@ -173,9 +173,13 @@ func killRestore(t *testing.T, k *killer) {
 	must(t, exitDone, acct, "dump", "-demo", "blob:backup")
 	must(t, exitDone, acct, "tables", "-demo", "drop", "-yes", "Source", "Other")
 	time.Sleep(time.Minute) // until the tables are deleted
-	o := k.run(t, acct, nil, "restore", "blob:backup")
+	path := filepath.Join(t.TempDir(), "restore.state")
+	o := k.run(t, acct, []string{path + ".tmp"}, "restore", "-state", path, "-chunk", "20", "blob:backup")
 	assert.Equal(assert.Now(t), o.code, exitDone, o)
 	assert.Contains(t, o.out, "2 tables, 280 rows, ")
+	if _, err := os.Stat(path); !os.IsNotExist(err) {
+		t.Errorf("the state is kept: %v", err)
+	}
 	assert.Equal(t, tableText(t, acct, "Source"), textOf(rows), "restored")
 	assert.Equal(t, tableText(t, acct, "Other"), textOf(rows[:30]), "restored")
 }

@@ -56,7 +56,7 @@ func TestCommandsPrintAndExit(t *testing.T) {
 		{"repair -demo people", exitDone, "0 missing, 0 wrong, 4 orphans, 0 duplicates, 4 repaired, 0 failed, 0 undecided, 28 rows, 22 requests\n"},
 		{"repair -demo -dry-run people", exitDone,
 			"0 missing, 0 wrong, 4 orphans, 0 duplicates, 0 repaired, 0 failed, 0 undecided, 28 rows, 22 requests (dry run: nothing was changed)\n"},
-		{"sweep -demo people", exitDone, "0 operations completed, 0 reservations released, 0 records removed, 0 rows too young, 0 failed\n"},
+		{"sweep -demo people", exitDone, "0 operations completed, 0 reservations released, 0 removed, 0 rows too young, 0 failed\n"},
 		{"poison -demo list jobs", exitDone, "mail-1  mail, 5 attempts, no such mailbox\nmail-2  mail, 5 attempts, no such mailbox\n2 messages\n"},
 		{"poison -demo show jobs mail-2", exitDone, "mail-2  mail, 5 attempts, no such mailbox\n{\"to\":\"bob@example.com\"}\n1 message\n"},
 		{"poison -demo replay jobs", exitUsage, ""},

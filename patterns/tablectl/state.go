@@ -30,6 +30,7 @@ type state struct {
 	Size     int64 // of the file that is read, when the command began
 	Modified int64 // its time, in nanoseconds
 
+	Tables  int   // that were restored; the position is in the file of the next one
 	Written int64 // size of the file that is written
 	Aside   int64 // size of the file of refused rows
 
@@ -61,7 +62,7 @@ func (f *stateFlags) load(job ...string) (s state, continues bool, err error) {
 		return fresh, false, nil
 	}
 	switch err := json.Unmarshal(data, &s); {
-	case err != nil || min(s.Offset, int64(s.Line), s.Size, s.Written, s.Aside, int64(s.Rows), int64(s.Present), int64(s.Refused), int64(s.Found)) < 0:
+	case err != nil || min(s.Offset, int64(s.Line), int64(s.Tables), s.Size, s.Written, s.Aside, int64(s.Rows), int64(s.Present), int64(s.Refused), int64(s.Found)) < 0:
 		return s, false, usagef("%s is not a state: use -force to begin anew", f.state)
 	case s.Format != stateFormat:
 		return s, false, usagef("%s is the state of another version of tablectl, which this one cannot verify: use -force to begin anew", f.state)
