@@ -63,22 +63,21 @@ func ExampleStore_ExplainChange() {
 	// 4. eventual  delete the outbox row: 1 request
 	// 5. eventual  delete the message: 1 request
 	//
-	// put: 8 transactions in 8 round trips, 5 entities written
+	// put: 8 transactions in 7 round trips, 5 entities written
 	// 1. before    read: 1 request
 	//              read primary
-	// 2. before    put a message in the outbox queue: 1 request
+	// 2. before    put a message in the outbox queue, read what is to be changed elsewhere: 2 requests
+	//              read copy of byBadge
 	// 3. atomic    transaction of 4 rows: 1 request
 	//              replace primary
 	//              insert copy of byEmail
 	//              delete copy of byEmail
 	//              insert outbox row
-	// 4. eventual  read what is to be changed: 1 request
-	//              read copy of byBadge
-	// 5. eventual  write the rows elsewhere: 1 request
+	// 4. eventual  write the rows elsewhere: 1 request
 	//              replace copy of byBadge
-	// 6. eventual  check that the primary is unchanged: 1 request
-	// 7. eventual  delete the outbox row: 1 request
-	// 8. eventual  delete the message: 1 request
+	// 5. eventual  check that the primary is unchanged: 1 request
+	// 6. eventual  delete the outbox row: 1 request
+	// 7. eventual  delete the message: 1 request
 }
 
 // Two employees swap their addresses. All rows change in one transaction.

@@ -27,7 +27,8 @@ type drain struct {
 	// What a writer knows right after the commit; for the first round only.
 	known    *primaryVersion
 	diffs    []view.Diff
-	found    map[types.RowRef]view.Found // what was read before the commit
+	found    map[types.RowRef]view.Found // what was read of rows to repair
+	early    map[types.RowRef]view.Found // what the attempt has read of other rows before the commit
 	reserved map[types.RowRef]*reservation
 }
 
@@ -62,12 +63,15 @@ func (s *Store) drain(ctx context.Context, d *drain) (wrote bool, err error) {
 		if try >= s.Tries {
 			return wrote, fmt.Errorf("drain: %w", azerr.ErrConflict)
 		}
-		d.known, d.diffs, d.found, d.reserved = nil, nil, nil, nil
+		d.forget()
 		if err := calls.Pause(ctx, try); err != nil {
 			return wrote, err
 		}
 	}
 }
+
+// forget drops what a writer knows right after the commit.
+func (d *drain) forget() { d.known, d.diffs, d.found, d.early, d.reserved = nil, nil, nil, nil, nil }
 
 // drainAll carries out drains of different primaries and returns the error of each.
 func (s *Store) drainAll(ctx context.Context, drains []*drain) []error {
@@ -149,6 +153,11 @@ func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err erro
 		return false, false, fmt.Errorf("drain: %w", errSlow)
 	}
 	wrote, raced, err := s.writeRows(ctx, targets)
+	if err == nil && !raced && slices.ContainsFunc(targets, func(t drainRow) bool { return t.early && !t.unchecked }) {
+		d.forget()
+		done, again, err := s.round(ctx, d)
+		return done, wrote || again, err
+	}
 	unchecked := slices.ContainsFunc(targets, func(t drainRow) bool { return t.unchecked })
 	if err != nil || raced || !unchecked {
 		return !raced, wrote, err

@@ -155,7 +155,7 @@ func (t *transaction) explain() *types.Explanation {
 	}
 	outbox := t.needOutbox()
 	if len(outbox) > 0 {
-		x.prepare(remote)
+		x.prepare(t, remote)
 	}
 	t.lookups.explain(x, outbox, func(outbox []*operation) { x.transaction(t, outbox) })
 	if t.store.Later && len(outbox) > 0 {
@@ -195,7 +195,7 @@ func (x *explanation) readLocal(t *transaction) {
 }
 
 // prepare lists what a writer does before a transaction with outbox rows.
-func (x *explanation) prepare(remote []view.Diff) {
+func (x *explanation) prepare(t *transaction, remote []view.Diff) {
 	title := "put a message in the outbox queue"
 	var rows []types.StepRow
 	for i := range remote {
@@ -206,7 +206,30 @@ func (x *explanation) prepare(remote []view.Diff) {
 	if len(rows) > 0 {
 		title += ", reserve unique rows"
 	}
-	x.step(types.Before, title, 1+len(rows), rows...)
+	slots := 1 + len(rows)
+	if reads, read := t.reads(remote, false); len(reads) > 0 && !t.store.Later {
+		title += ", read what is to be changed elsewhere"
+		rows, slots = append(rows, reads...), slots+read
+	}
+	x.steps(types.Before, title, 1+len(rows), (slots+x.limit-1)/x.limit, rows...)
+}
+
+// reads returns the reads of remote rows, of repairs after the transaction and of other operations before it, and the number of
+// rows, each of which is read together with its mark.
+func (t *transaction) reads(remote []view.Diff, repairs bool) (reads []types.StepRow, rows int) {
+	for i := range remote {
+		d := &remote[i]
+		if _, table := t.store.tableOf(d.View); !table || t.of(d.Primary).Repair != repairs || t.blind(d) {
+			continue
+		}
+		row := types.StepRow{View: d.View.Name, Action: "read " + rowName(d.View), Key: d.Key}
+		reads = append(reads, row)
+		if rows++; d.View.Shape.Kind == types.Merges {
+			row.Action = "read mark"
+			reads = append(reads, row)
+		}
+	}
+	return reads, rows
 }
 
 func (x *explanation) transaction(t *transaction, outbox []*operation) {
@@ -237,38 +260,23 @@ func (x *explanation) transaction(t *transaction, outbox []*operation) {
 
 // drain lists what a writer does for the remote rows if no other client interferes.
 func (x *explanation) drain(t *transaction, remote []view.Diff) {
-	var reads, writes []types.StepRow
-	read := 0                        // rows, each with its mark
+	reads, read := t.reads(remote, true)
+	var writes []types.StepRow
 	free := make([]int, x.limit)     // when the next write can begin, in round trips
-	released := map[keys.Key]bool{}  // the primaries that release a unique row
+	released := map[keys.Key]bool{}  // the primaries that are read after the rows
 	unchecked := map[keys.Key]bool{} // the primaries of rows that were not reserved
 	for i := range remote {
 		d := &remote[i]
-		name := rowName(d.View)
-		row := types.StepRow{View: d.View.Name, Action: "read " + name, Key: d.Key}
-		_, table := t.store.tableOf(d.View)
+		op := t.of(d.Primary)
 		took := 1
-		_, found := t.of(d.Primary).Found[d.Ref(d.View)]
-		switch {
-		case found:
-		case d.View.Shape.Kind == types.Copies && !d.Repair && (d.Unique() || d.Old == nil):
-		case !table: // it is read immediately before it is written
-			row.Action = fmt.Sprintf("read %s in %s", name, d.View.TargetID())
-			writes = append(writes, row)
+		if _, table := t.store.tableOf(d.View); !table && !t.blind(d) { // it is read immediately before it is written
+			writes = append(writes, types.StepRow{View: d.View.Name, Action: fmt.Sprintf("read %s in %s", rowName(d.View), d.View.TargetID()), Key: d.Key})
 			took = 2
-		case d.View.Shape.Kind == types.Merges:
-			mark := row
-			mark.Action = "read mark"
-			reads = append(reads, row, mark)
-			read++
-		default:
-			reads = append(reads, row)
-			read++
 		}
 		writes = append(writes, writeOf(d))
 		slices.Sort(free)
 		free[0] += took
-		if d.New == nil && (d.Repair && d.View.Shape.Kind == types.Copies || !d.Repair && d.Old.Copy.Unique) || t.of(d.Primary).was == nil && d.Repair {
+		if op.Repair && (op.was == nil || d.New == nil && d.View.Shape.Kind == types.Copies) {
 			released[d.Primary] = true
 		}
 		if d.Repair || !d.Unique() {
@@ -285,6 +293,12 @@ func (x *explanation) drain(t *transaction, remote []view.Diff) {
 	if len(unchecked) > 0 {
 		x.step(types.Eventual, "check that the primary is unchanged", len(unchecked))
 	}
+}
+
+// blind reports whether the row is written without reading it.
+func (t *transaction) blind(d *view.Diff) bool {
+	_, found := t.of(d.Primary).Found[d.Ref(d.View)]
+	return found || d.View.Shape.Kind == types.Copies && !d.Repair && (d.Unique() || d.Old == nil)
 }
 
 // writeOf is the write of a remote row.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
@@ -47,6 +48,56 @@ func TestAnInsertWithAUniqueCopyElsewhereTakesFiveRoundTrips(t *testing.T) {
 		return c.clean(ctx)
 	}); err != nil {
 		t.Error(err)
+	}
+}
+
+// The rows elsewhere are read next to the message, and the entity is not read again before a unique row is deleted.
+func TestChangesReadWhatTheyChangeElsewhereBeforeTheirTransaction(t *testing.T) {
+	moved := jones()
+	moved.Badge, moved.Last = "B8", "Smith"
+	for name, c := range map[string]struct {
+		views    []string
+		missing  bool // the entity
+		do       func(ctx context.Context, p *process) error
+		requests int
+		trips    time.Duration
+	}{
+		"put of a unique row and two lists": {[]string{"byBadge", "lastAll"}, false, func(ctx context.Context, p *process) error { return drop(p.Put(ctx, moved)) }, 14, 7},
+		"delete with a unique row":          {[]string{"byBadge"}, false, func(ctx context.Context, p *process) error { return p.Delete(ctx, moved.key()) }, 8, 7},
+		"insert into a list":                {[]string{"lastAll"}, true, func(ctx context.Context, p *process) error { return drop(p.Insert(ctx, withBadge("B9"))) }, 7, 6},
+	} {
+		assert.Equal(t, inVirtualTime(t, func(ctx context.Context) error {
+			cl, err := newCluster(ctx, c.views)
+			if err != nil {
+				return err
+			}
+			before, err := cl.start(&process{})
+			if err != nil {
+				return err
+			}
+			for _, last := range []string{"Jones", "Smith"} { // so that no list becomes empty
+				if _, err := before.Insert(ctx, &hire{Dept: "Sales", ID: "other" + last, Last: last}); err != nil {
+					return err
+				}
+			}
+			if !c.missing {
+				if _, err := before.Insert(ctx, jones()); err != nil {
+					return err
+				}
+			}
+			p, err := cl.start(&process{takes: perRequest})
+			if err != nil {
+				return err
+			}
+			began := time.Now()
+			if err := c.do(ctx, p); err != nil {
+				return err
+			}
+			if err := p.want(c.requests, time.Since(began), c.trips*perRequest); err != nil {
+				return err
+			}
+			return cl.clean(ctx)
+		}), nil, name)
 	}
 }
 

@@ -99,8 +99,8 @@ func TestAUniqueRowIsNeverFreeWhileItsPrimaryNeedsIt(t *testing.T) {
 			return err
 		}
 		var q atomic.Pointer[process]
-		// While the first writer releases B7, another takes it back for the same entity.
-		c, a, done, err := duringRequest(ctx, "GET", "(PartitionKey='badge',RowKey='B7')", func(b *process) error {
+		// Before the first writer deletes the row of B7, another takes it back for the same entity.
+		c, a, done, err := duringRequest(ctx, "DELETE", "(PartitionKey='badge',RowKey='B7')", func(b *process) error {
 			q.Store(b)
 			return badge(b, "B7")
 		})

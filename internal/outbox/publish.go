@@ -1,10 +1,8 @@
 package outbox
 
 import (
-	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -52,7 +50,7 @@ func (t *transaction) throughOutbox(ctx context.Context, batch *txn.Batch) ([]tx
 	var drains []*drain // of the operations with an outbox row
 	for _, pt := range st.parts {
 		op := t.of(pt.primary)
-		d := &drain{primary: op.Key, op: pt.id, refs: op.refs(), diffs: op.remote, found: op.Found, reserved: pt.reserved}
+		d := &drain{primary: op.Key, op: pt.id, refs: op.refs(), diffs: op.remote, found: op.Found, reserved: pt.reserved, early: map[types.RowRef]view.Found{}}
 		for ref := range pt.reserved { // by an earlier attempt
 			if !slices.Contains(d.refs, ref) {
 				d.refs = append(d.refs, ref)
@@ -73,7 +71,7 @@ func (t *transaction) throughOutbox(ctx context.Context, batch *txn.Batch) ([]tx
 	}
 	within, cancel := context.WithDeadline(ctx, st.at.Add(s.limit()))
 	defer cancel()
-	if err := t.prepare(ctx, within); err != nil {
+	if err := t.prepare(ctx, within, drains); err != nil {
 		return nil, err
 	}
 	done, err := t.commitWithOutbox(ctx, within, batch.Changes())
@@ -81,42 +79,7 @@ func (t *transaction) throughOutbox(ctx context.Context, batch *txn.Batch) ([]tx
 		return nil, err
 	}
 	t.state = nil
-	if s.Later {
-		return t.records(done.primaries), nil
-	}
-	etagOf := map[keys.Key]string{}
-	for i, op := range t.changed {
-		etagOf[op.Key] = done.primaries[i]
-	}
-	for _, d := range drains {
-		d.began = st.at
-		if etag, changed := etagOf[d.primary]; changed && etag != txn.SupersededETag {
-			op := t.of(d.primary)
-			d.known = &primaryVersion{op.now, etag, view.ListingOf(op.origin), unknownOf(op.origin)}
-			if op.Rows == nil {
-				d.known.listing = op.views.Listing()
-			}
-		}
-	}
-	var repairs error // why named rows are not repaired
-	complete := true
-	for i, err := range s.drainAll(ctx, drains) {
-		if err == nil {
-			continue
-		}
-		complete = false
-		if op := t.of(drains[i].primary); op.Rows != nil {
-			repairs = cmp.Or(repairs, op.failed(fmt.Errorf("%s: %w", op.Op, err)))
-			continue
-		}
-		if s.OnPending != nil {
-			s.OnPending(ctx, drains[i].primary, err)
-		}
-	}
-	if complete && !t.late.Any() {
-		s.finish(ctx, done.outbox, st.receipt)
-	}
-	return t.records(done.primaries), repairs
+	return t.records(done.primaries), s.follow.complete(ctx, t, st, drains, &done)
 }
 
 // refs are the remote rows that the operation affects, old and new.
@@ -229,21 +192,4 @@ func (t *transaction) resolved(ctx context.Context, r *outboxRecord) committed {
 		c.primaries = append(c.primaries, etag)
 	}
 	return c
-}
-
-// finish is step 5 of a writer: it deletes the outbox rows, in one transaction, then the
-// message. If a worker has acquired an operation the rows stay: the worker may be about to
-// write what it read long ago, and then only the row leads to a correction. They also stay if
-// an attempt of the writer was not answered and may still arrive: a row prevents that the
-// transaction is applied again, and leads to the correction of a remote row.
-func (s *Store) finish(ctx context.Context, rows []outboxRef, receipt types.Receipt) {
-	for _, r := range rows {
-		if r.etag == "" {
-			return
-		}
-	}
-	err := s.deleteRecords(ctx, rows)
-	if err == nil || len(rows) == 1 && errors.Is(err, azerr.ErrNotFound) {
-		_ = s.Queue.Delete(ctx, receipt)
-	}
 }

@@ -28,7 +28,7 @@ type state struct {
 	fenced  bool // no transaction with these ids can succeed any more
 	open    bool // the transaction may have been applied
 
-	mu      sync.Mutex // guards what follows, and the reservations of the parts
+	mu      sync.Mutex // guards what follows, the reservations of the parts, and drain.early
 	unclear bool       // a reservation may still be made that its part does not show
 }
 
@@ -117,10 +117,10 @@ func (st *state) message(partition string) types.OutboxMessage {
 	return m
 }
 
-// prepare is what comes before the transaction: it puts the message and reserves the rows,
-// concurrently. After a failure it reserves no further row. It cancels no request, because the
-// outcome would be unknown.
-func (t *transaction) prepare(ctx, within context.Context) error {
+// prepare is what comes before the transaction: it puts the message, reserves the rows, and reads those
+// that the drains need, concurrently. After a failure it reserves and reads no further row. It cancels no
+// request, because the outcome would be unknown.
+func (t *transaction) prepare(ctx, within context.Context, drains []*drain) error {
 	var failed atomic.Bool
 	steps := t.reservations(within, &failed)
 	if !t.state.put {
@@ -128,6 +128,7 @@ func (t *transaction) prepare(ctx, within context.Context) error {
 		steps = slices.Insert(steps, 0, func() error { return t.enqueue(ctx) })
 	}
 	steps = append(steps, func() error { return t.lookups.put(ctx) })
+	steps = append(steps, t.store.follow.before(within, t, drains, &failed)...)
 	errs := make([]error, len(steps))
 	t.store.each(len(steps), func(i int) {
 		if errs[i] = steps[i](); errs[i] != nil {

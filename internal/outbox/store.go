@@ -48,6 +48,7 @@ type Store struct {
 	records     *txn.Table        // the outbox rows, in the same table
 	states      *txn.Table        // the states of the views, in the same table
 	lookups     func(*transaction) lookupWriter
+	follow      following
 	expired     func(entity any) bool
 	absent      func(met *txn.Record) bool                                                            // by an insert that was refused: it has expired, or had and was deleted since
 	whenExpired func(*operation) *txn.Record                                                          // the version that was read, if that has expired; repairs take it as any other
@@ -74,6 +75,10 @@ func New(c Config) (*Store, error) {
 		own:    view.NewTable("", c.Table.Client),
 		// Stamped, because two workers may store the same.
 		records: &txn.Table{Client: c.Table.Client, Codec: codec, Zero: func() any { return new(outboxRow) }, Stamped: true},
+	}
+	s.follow = inCall{}
+	if c.Later {
+		s.follow = byWorker{}
 	}
 	s.lookups = func(*transaction) lookupWriter { return noLookups{} }
 	if slices.ContainsFunc(c.Views.Views, func(v *view.View) bool { return v.Shape.Kind == types.Lookups }) {

@@ -19,6 +19,7 @@ type drainRow struct {
 	read  bool              // whether found has to be read
 	found view.Found
 
+	early         bool   // found was read before the commit: only a write shows that the row was right after it
 	reservedETag  string // of this operation's own reservation, which is replaced without reading it
 	unchecked     bool   // a write was sent that is correct only if the primary has not changed
 	rereadPrimary bool   // the primary must be read after the row
@@ -58,10 +59,13 @@ func (s *Store) targets(d *drain) ([]drainRow, error) {
 		t.table, _ = s.tableOf(v)
 		known := false
 		t.found, known = d.found[ref]
-		t.read = t.table != nil && !known
+		if found, early := d.early[ref]; early {
+			t.found, t.early = found, true
+		}
+		t.read = t.table != nil && !known && !t.early
 		// No version of the primary is known to imply a row that a repair names, or that an earlier attempt has
 		// reserved. So it is deleted, unless a later operation has taken it.
-		t.rereadPrimary = v.Shape.Kind == types.Copies && !slices.ContainsFunc(d.diffs, func(of view.Diff) bool {
+		t.rereadPrimary = !t.early && v.Shape.Kind == types.Copies && !slices.ContainsFunc(d.diffs, func(of view.Diff) bool {
 			return of.View == v && of.Key == ref.Key() && (of.New != nil || !of.Repair)
 		})
 		for k := range d.diffs {
@@ -89,7 +93,12 @@ func (t *drainRow) useDiff(d *view.Diff, r *reservation) {
 		t.read = false // if a row exists the insert fails
 	}
 	givenUp := d.New == nil || d.View != t.view
-	t.rereadPrimary = t.rereadPrimary || givenUp && d.Old != nil && d.Old.Copy.Unique
+	t.rereadPrimary = t.rereadPrimary || !t.early && givenUp && d.Old != nil && d.Old.Copy.Unique
+}
+
+// ref identifies the row.
+func (t *drainRow) ref() types.RowRef {
+	return types.RowRef{View: t.view.Name, Partition: t.claim.Key.Partition, Row: t.claim.Key.Row}
 }
 
 func (s *Store) readRows(ctx context.Context, targets []drainRow) error {

@@ -94,6 +94,7 @@ func setTag(value string) func(*thing)       { return func(t *thing) { t.Tag = v
 func setName(value string) func(*thing)      { return func(t *thing) { t.Name = value } }
 func setGroup(value string) func(*thing)     { return func(t *thing) { t.Group = value } }
 func setEmail(value string) func(*thing)     { return func(t *thing) { t.Email = value } }
+func setLabel(value string) func(*thing)     { return func(t *thing) { t.Label = value } }
 
 // The cases. Each has two clients and, with faults, a worker.
 var cases = []script{
@@ -162,6 +163,41 @@ var cases = []script{
 		name: "an entity changes its list next to its delete", long: true, views: []string{"group"},
 		before:  []op{insert(group("1", "g", 1))},
 		clients: [][]op{{update("1", 2, setGroup("h"))}, {remove("1")}},
+	},
+	{
+		name: "an entity joins an existing list next to its delete", views: []string{"group"},
+		before:  []op{insert(group("2", "g", 2))},
+		clients: [][]op{{insert(group("1", "g", 1))}, {remove("1")}},
+	},
+	{
+		name: "an insert fails next to a delete", long: true, views: []string{"group"},
+		before:  []op{insert(group("1", "g", 1)), insert(group("2", "g", 2))},
+		clients: [][]op{{insert(group("1", "g", 3))}, {remove("1")}},
+	},
+	{
+		name: "an entity changes its list next to its return", long: true, views: []string{"group"},
+		before:  []op{insert(group("1", "g", 1)), insert(group("2", "g", 2))},
+		clients: [][]op{{update("1", 3, setGroup("h"))}, {update("1", 4, setGroup("g"))}},
+	},
+	{
+		name: "an entity changes its list twice and returns", long: true, views: []string{"group"},
+		before:  []op{insert(group("1", "g", 1)), insert(group("2", "g", 2))},
+		clients: [][]op{{update("1", 3, setGroup("h")), update("1", 4, setGroup("g"))}, {update("1", 5, setGroup("h"))}},
+	},
+	{
+		name: "the content of a copy changes back", long: true, views: []string{"label"},
+		before:  []op{insert(thing{ID: "1", Label: "x", N: 1})},
+		clients: [][]op{{update("1", 2, setLabel("y"))}, {update("1", 3, setLabel("x"))}},
+	},
+	{
+		name: "a counted entity is inserted next to its delete", long: true, views: []string{"total"},
+		before:  []op{insert(thing{ID: "2", N: 2})},
+		clients: [][]op{{insert(one(1))}, {remove("1")}},
+	},
+	{
+		name: "a transaction of two in one list next to a delete", long: true, views: []string{"group"},
+		before:  []op{insert(group("3", "g", 3))},
+		clients: [][]op{{together(insertOf(group("1", "g", 1)), insertOf(group("2", "g", 2)))}, {remove("1")}},
 	},
 	{
 		name: "two entities are counted", long: true, views: []string{"total"},

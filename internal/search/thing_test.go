@@ -26,6 +26,7 @@ type thing struct {
 	Group string // of a list elsewhere
 	Tag   string // of a lookup row elsewhere
 	Ends  int32  // when it expires, in hours after the beginning; 0 means never
+	Label string // the content of a copy elsewhere
 	N     int32  // differs between all versions that a case writes
 }
 
@@ -56,6 +57,12 @@ var views = map[string]patterns.View[thing]{
 			return nil, nil
 		}
 		return []patterns.DerivedRow{patterns.CopyRow(rowOf("name_"+t.Name, t.ID), patterns.CopySpec{Only: []string{"N"}})}, nil
+	}),
+	"label": patterns.ViewOf("label", patterns.Shape{Remote: true}, func(t *thing) ([]patterns.DerivedRow, error) {
+		if t.Label == "" {
+			return nil, nil
+		}
+		return []patterns.DerivedRow{patterns.CopyRow(rowOf("label", t.ID), patterns.CopySpec{Only: []string{"Label"}})}, nil
 	}),
 	"group": patterns.ViewOf("group", patterns.Shape{Remote: true, Kind: patterns.Members, List: textList{}}, func(t *thing) ([]patterns.DerivedRow, error) {
 		if t.Group == "" {
@@ -198,6 +205,9 @@ func implied(things []thing, names []string) map[string]string {
 		}
 		if on("name") && t.Name != "" {
 			rows["name_"+t.Name+"|"+t.ID] = owned("name")
+		}
+		if on("label") && t.Label != "" {
+			rows["label|"+t.ID] = fmt.Sprintf(`{"Label":%q,"azp_pk":"home","azp_rk":"id_%s","azp_view":"label"}`, t.Label, t.ID)
 		}
 		if on("group") && t.Group != "" {
 			groups[t.Group] = append(groups[t.Group], "id_"+t.ID)
