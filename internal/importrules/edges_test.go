@@ -334,6 +334,7 @@ var edges = map[string][]string{
 		"internal/calls",
 		"internal/limit",
 		"keys",
+		"patterns/storagetest/internal/auth",
 		"patterns/storagetest/internal/fakeaccount",
 		"patterns/storagetest/internal/op",
 		"patterns/storagetest/internal/reply",

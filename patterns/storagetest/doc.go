@@ -176,7 +176,8 @@
 //   - Without Options.Production, a stored access policy takes effect immediately, not after up to 30 seconds.
 //   - With Options.ClockSkew, credentials are verified by the clock of the process, not of
 //     the account.
-//   - Any well-formed bearer token is accepted and permits everything; that of the source of
+//   - Any well-formed bearer token is accepted and permits everything, unless it is from
+//     Account.Credential, which has roles; that of the source of
 //     a copy has to be a JSON Web Token. As in the service it requires https, so it is not
 //     accepted at the addresses of Serve.
 //   - The Table service ignores x-ms-version and always uses the JSON of version 2015-12-11.

@@ -24,7 +24,8 @@ const (
 type Grant struct {
 	kind        Kind
 	permissions string
-	types       string // account SAS: resource types
+	types       string     // account SAS: resource types
+	principal   *principal // bearer token: of its roles
 
 	// Service SAS only.
 	resource string // table in lower case, queue or container
@@ -47,7 +48,12 @@ func (g Grant) Range() KeyRange { return g.rows }
 //
 // The rows of a query have to be restricted to [Grant.Range]. An operation on one
 // entity needs [Grant.AllowRow], a request to the Blob service [Grant.AllowBlob].
-func (g Grant) Allow(o op.Op, resource string) *reply.Error { return g.allow(o.Access(), resource) }
+func (g Grant) Allow(o op.Op, resource string) *reply.Error {
+	if !g.principal.permits(o) {
+		return wrongPermission()
+	}
+	return g.allow(o.Access(), resource)
+}
 
 func (g Grant) allow(need op.Access, resource string) *reply.Error {
 	switch g.kind {
@@ -94,7 +100,10 @@ func (g Grant) AllowRow(o op.Op, table, partitionKey, rowKey string) *reply.Erro
 // is called only for operations that may create a blob, because creating needs fewer
 // permissions than overwriting.
 func (g Grant) AllowBlob(r *request.Request, exists func() bool) *reply.Error {
-	if g.kind == SharedKey || g.kind == Bearer {
+	switch {
+	case !g.principal.permits(r.Op):
+		return wrongPermission()
+	case g.kind == SharedKey || g.kind == Bearer:
 		return nil
 	}
 	need := r.Op.Access()

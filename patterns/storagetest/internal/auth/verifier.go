@@ -80,7 +80,7 @@ func (v *Verifier) bearer(r *request.Request, token string) (Grant, *reply.Error
 	if v.Bearer != nil && !v.Bearer(token) {
 		return Grant{}, BadToken("the bearer token is not accepted")
 	}
-	return Grant{kind: Bearer}, nil
+	return Grant{kind: Bearer, principal: principalOf(token)}, nil
 }
 
 // wellFormed reports whether token has the form of a bearer token in RFC 6750: one or more token characters, then any number of "=".
