@@ -37,6 +37,7 @@ const (
 	PutMerge   Kind = "put, merge"
 	Remove     Kind = "remove" // without a condition
 	TouchRow   Kind = "touch"  // if the row exists; changes its ETag only
+	MissRow    Kind = "miss"   // a query that finds no row with A in its text
 )
 
 // Action is an operation on one row: the input.
@@ -112,6 +113,9 @@ var rowModel = porcupine.Model{
 			return row.Exists && row.ETag != a.ETag, row
 		case NeverRan:
 			return true, row
+		}
+		if a.Kind == MissRow {
+			return !row.Exists || !strings.Contains(row.A, a.A), row
 		}
 		if a.Kind != Read {
 			next.ETag = res.Row.ETag
@@ -282,5 +286,5 @@ func bounded(ops []porcupine.Operation) (histories [][]porcupine.Operation) {
 
 // writes reports whether the action writes a text into the row.
 func (a *Action) writes() bool {
-	return !slices.Contains([]Kind{Read, DeleteRow, Remove, TouchRow}, a.Kind)
+	return !slices.Contains([]Kind{Read, MissRow, DeleteRow, Remove, TouchRow}, a.Kind)
 }
