@@ -1,3 +1,5 @@
+//go:build unix
+
 package main
 
 import (
@@ -11,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -97,7 +100,8 @@ func startAzurite(t *testing.T, line string) {
 	ctx, stop := context.WithCancel(t.Context())
 	cmd := exec.CommandContext(ctx, "sh", "-c", "exec "+line)
 	cmd.Env = append(os.Environ(), "AZURITE_ACCOUNTS="+azurite.AccountName+":"+azurite.AccountKey+";elsewhere:"+elsewhereKey)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // npx starts other processes
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 10 * time.Second
 	var printed strings.Builder
 	cmd.Stdout, cmd.Stderr = &printed, &printed
