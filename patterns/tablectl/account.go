@@ -118,12 +118,10 @@ func (c *cli) openAll(ctx context.Context) (err error) {
 // a SAS, which follows a question mark, or, if there is none, with the identity of the user. The transport
 // may be nil.
 func (c *cli) connect(secret string, t policy.Transporter) (a *Account, err error) {
-	opts, queueOpts, blobOpts := &aztables.ClientOptions{}, &azqueue.ClientOptions{}, &container.ClientOptions{}
-	opts.Transport, queueOpts.Transport, blobOpts.Transport = t, t, t
-	patterns.LimitReplies(&queueOpts.ClientOptions)
-	c.meter.Attach(&opts.ClientOptions)
-	c.meter.Attach(&queueOpts.ClientOptions)
-	c.meter.Attach(&blobOpts.ClientOptions)
+	shared := azcore.ClientOptions{Transport: t}
+	patterns.LimitReplies(&shared)
+	c.meter.Attach(&shared)
+	opts, queueOpts, blobOpts := &aztables.ClientOptions{ClientOptions: shared}, &azqueue.ClientOptions{ClientOptions: shared}, &container.ClientOptions{ClientOptions: shared}
 	patterns.Accelerate(&opts.ClientOptions)
 	base, signature, signed := strings.Cut(secret, "?")
 	at := func(service string) string {

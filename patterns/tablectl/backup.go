@@ -172,18 +172,12 @@ func (m *move) dumpTable(ctx context.Context, p place, name string, shown func(r
 	err = p.create(ctx, d.file(), func(w io.Writer) error {
 		s := &sum{hash: sha256.New()}
 		z := gzip.NewWriter(io.MultiWriter(w, s))
-		for c, err := range m.scan(ctx, t, name) {
-			if err == nil {
-				_, err = z.Write(textOfRows(c.rows))
-			}
-			if err != nil {
-				return err
-			}
-			d.Rows += len(c.rows)
-			shown(d.Rows)
+		m.job, m.write = state{}, func(_ context.Context, c *chunk) error { _, err := z.Write(textOfRows(c.rows)); return err }
+		if err := m.moveAll(ctx, m.scan(ctx, t, name), func() { shown(m.job.Rows) }); err != nil {
+			return err
 		}
 		err := z.Close()
-		d.Bytes, d.SHA256 = s.size, s.text()
+		d.Rows, d.Bytes, d.SHA256 = m.job.Rows, s.size, s.text()
 		return err
 	})
 	return d, err

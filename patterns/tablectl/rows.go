@@ -1,15 +1,14 @@
 package tablectl
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/csv"
+	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
@@ -148,7 +147,9 @@ func queryCommand(c *cli) action {
 			if n++; !*asCSV {
 				err = c.line(r.text)
 			} else {
-				err = table.Write(cells(&r, columns))
+				var texts []string
+				texts, err = cells(&r, columns)
+				err = cmp.Or(err, table.Write(texts))
 			}
 			if err != nil {
 				return err
@@ -162,28 +163,18 @@ func queryCommand(c *cli) action {
 	}
 }
 
-// cells returns the values of a row as texts. One that it lacks is empty.
-func cells(r *row, columns []string) []string {
-	return slices.Collect(func(yield func(string) bool) {
-		for _, name := range columns {
-			text := ""
-			switch v, ok := r.Lookup(name); v := v.(type) {
-			case time.Time:
-				text = v.UTC().Format(time.RFC3339Nano)
-			case float64:
-				text = strconv.FormatFloat(v, 'g', -1, 64)
-			case []byte:
-				text = base64.StdEncoding.EncodeToString(v)
-			case [16]byte:
-				text = fmt.Sprintf("%x-%x-%x-%x-%x", v[:4], v[4:6], v[6:8], v[8:10], v[10:])
-			default:
-				if ok {
-					text = fmt.Sprint(v)
-				}
-			}
-			if !yield(printable(text)) {
-				return
-			}
+// cells returns the values of a row as texts, spelled as in its JSON. One that it lacks is empty.
+func cells(r *row, columns []string) (texts []string, err error) {
+	values := map[string]any{}
+	d := json.NewDecoder(bytes.NewReader(r.text))
+	d.UseNumber()
+	err = d.Decode(&values)
+	for _, name := range columns {
+		text := ""
+		if v, ok := values[name]; ok {
+			text = fmt.Sprint(v)
 		}
-	})
+		texts = append(texts, printable(text))
+	}
+	return texts, err
 }
