@@ -92,6 +92,9 @@ func TestCommandsPrintAndExit(t *testing.T) {
 		{"rm -demo -yes -where|PartitionKey eq 'Sales' and RowKey lt '000003'|People", exitDone, "3 rows, 2 requests\n"},
 		{"rm -demo -yes -where|Salary gt 1005|People", exitUsage, ""},
 		{"query -demo -select Name,Nothing -top 1 -csv -where|PartitionKey eq 'Sales'|People", exitDone, "PartitionKey,RowKey,Name,Nothing\nSales,000000,Person 0,\n"},
+		{"query -demo -csv -select Big,Whole,Bytes,ID,Last,Infinite Types", exitDone, "PartitionKey,RowKey,Big,Whole,Bytes,ID,Last,Infinite\n" +
+			"it's,0,9223372036854775807,1.0,,,,\nit's,1,,,,,,Infinity\n" +
+			"it's,2,,,AP8=,c9da0000-0000-0000-0000-000000000001,9999-12-31T23:59:59.9999999Z,\n"},
 		{"query -demo -csv People", exitUsage, ""},
 		{"query -demo -select Salary -top 2 -where|PartitionKey eq 'Sales'|People", exitDone,
 			`{"PartitionKey":"Sales","RowKey":"000000","Salary":1000}` + "\n" + `{"PartitionKey":"Sales","RowKey":"000001","Salary":1001}` + "\n"},
