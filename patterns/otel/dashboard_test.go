@@ -125,8 +125,8 @@ var (
 	label    = regexp.MustCompile(`[a-zA-Z_][a-zA-Z0-9_]*`)
 )
 
-// functions are those of PromQL that the files use.
-var functions = []string{"sum", "rate", "increase", "max", "absent", "histogram_quantile", "label_values"}
+// These are the keywords and functions of PromQL that the files use.
+var keywords, functions = []string{"or", "unless", "offset"}, []string{"sum", "rate", "increase", "max", "absent", "histogram_quantile", "label_values"}
 
 // compare checks that each series and each label in an expression of PromQL is emitted. It returns how many
 // series the expression has, and the labels by which it groups.
@@ -148,13 +148,14 @@ func (all series) compare(expr string) (compared int, by []string, err error) {
 	}
 	var names []string
 	for _, m := range word.FindAllString(text, -1) {
-		if name, function := strings.CutSuffix(m, "("); function {
-			if !slices.Contains(functions, strings.TrimSpace(name)) {
-				return 0, nil, fmt.Errorf("unknown function %s", name)
-			}
-			continue
+		name, function := strings.CutSuffix(m, "(")
+		switch name = strings.TrimSpace(name); {
+		case slices.Contains(keywords, name), function && slices.Contains(functions, name):
+		case function:
+			return 0, nil, fmt.Errorf("unknown function %s", name)
+		default:
+			names = append(names, name)
 		}
-		names = append(names, m)
 	}
 	for _, name := range names {
 		labels, ok := all[name]
@@ -221,7 +222,7 @@ func (d *dashboardOf) check(all series) (compared int, errs error) {
 }
 
 var (
-	rule       = regexp.MustCompile(`(?m)^\s+- alert: (\S+)\n\s+expr: (.+)$`)
+	rule       = regexp.MustCompile(`(?m)^\s+- alert: (\S+)\n\s+expr: ([^#\n]+)`)
 	annotation = regexp.MustCompile(`\$labels\.([a-z_]+)`)
 )
 
