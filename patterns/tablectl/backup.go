@@ -76,7 +76,6 @@ func writeManifest(ctx context.Context, p place, name string, m *manifest) error
 // backupFlags declares the flags that dump and restore have in common.
 func backupFlags(c *cli, name string) *move {
 	m := &move{cli: c, name: name, chunk: 10_000}
-	c.accountFlags("", "the account")
 	c.accountFlags("blob-", "the account of the container, if it is another one")
 	c.flags.IntVar(&m.parallel, "parallel", 8, "the largest `number` of concurrent requests")
 	return m

@@ -9,7 +9,6 @@ import (
 )
 
 func countCommand(c *cli) action {
-	c.accountFlags("", "the account")
 	c.filterFlags()
 	parallel := c.flags.Int("parallel", 8, "the largest `number` of concurrent requests")
 	return func(ctx context.Context, args []string) error {

@@ -20,7 +20,6 @@ import (
 )
 
 func diffCommand(c *cli) action {
-	c.accountFlags("", "the account")
 	c.accountFlags("to-", "the account of the second argument, if it is another one")
 	c.filterFlags()
 	quiet := c.flags.Bool("quiet", false, "print only the numbers")
@@ -85,10 +84,7 @@ func (c *cli) ordered(ctx context.Context, a *Account, name string) iter.Seq2[ro
 		}
 		for item, err := range t.Query(ctx, c.filter, &patterns.QueryOptions{Allow: query.TableScan, Ordered: true}) {
 			r, err2 := encoded(item)
-			if err = cmp.Or(err, err2); err != nil {
-				err = inTable(name, err)
-			}
-			if !yield(r, err) {
+			if !yield(r, inTable(name, cmp.Or(err, err2))) {
 				return
 			}
 		}

@@ -11,8 +11,13 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 )
 
-// inTable names the table of an error.
-func inTable(name string, err error) error { return fmt.Errorf("table %s: %w", name, err) }
+// inTable names the table of an error, which may be nil.
+func inTable(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("table %s: %w", name, err)
+}
 
 // advised is an error with what to do next.
 type advised struct {

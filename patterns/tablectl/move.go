@@ -36,7 +36,6 @@ type move struct {
 func moveCommand(name, defaultState string) func(*cli) action {
 	return func(c *cli) action {
 		m := &move{cli: c, name: name}
-		c.accountFlags("", "the account")
 		if name == "copy" {
 			c.accountFlags("to-", "the account that is written, if it is another one")
 		}
@@ -142,16 +141,8 @@ func (m *move) announce(source string) {
 // target opens what is written.
 func (m *move) target(ctx context.Context, name string) error {
 	if m.name != "export" {
-		m.write = func(ctx context.Context, c *chunk) error {
-			if err := m.store(ctx, c); err != nil {
-				return inTable(name, err)
-			}
-			return nil
-		}
-		if err := m.openTable(ctx, m.to.Table(name), m.create && !m.dryRun); err != nil {
-			return inTable(name, err)
-		}
-		return nil
+		m.write = func(ctx context.Context, c *chunk) error { return inTable(name, m.store(ctx, c)) }
+		return inTable(name, m.openTable(ctx, m.to.Table(name), m.create && !m.dryRun))
 	}
 	write := func(text []byte) error { return writeAt(name, m.job.Written, text) }
 	switch {

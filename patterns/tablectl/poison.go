@@ -16,7 +16,6 @@ import (
 var poisonPast = map[string]string{"list": "messages", "show": "messages", "replay": "replayed", "discard": "discarded"}
 
 func poisonCommand(c *cli) action {
-	c.accountFlags("", "the account")
 	name := c.flags.String("poison", "", "the `name` of the poison queue (default that of the queue and -poison)")
 	kind := c.flags.String("kind", "", "only messages of this `kind`")
 	everything := c.flags.Bool("all", false, "replay or discard all messages, without naming their IDs")

@@ -44,10 +44,7 @@ func (m *move) scan(ctx context.Context, t *patterns.Table[stored], name string)
 			if pages++; err == nil && !c.last && pages*size < m.chunk {
 				continue
 			}
-			if err != nil {
-				err = inTable(name, err)
-			}
-			if !yield(c, err) || err != nil {
+			if !yield(c, inTable(name, err)) || err != nil {
 				return
 			}
 			c, pages = chunk{}, 0

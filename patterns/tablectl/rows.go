@@ -18,7 +18,6 @@ import (
 )
 
 func getCommand(c *cli) action {
-	c.accountFlags("", "the account")
 	return func(ctx context.Context, args []string) error {
 		t, err := openTable(c.from.Table(args[0]))
 		if err != nil {
@@ -44,7 +43,6 @@ func (c *cli) line(text []byte) error {
 
 func putCommand(c *cli) action {
 	m := &move{cli: c, chunk: 1, parallel: 1}
-	c.accountFlags("", "the account")
 	m.modeFlag("replace")
 	return func(ctx context.Context, args []string) error {
 		if err := m.check(); err != nil {
@@ -75,7 +73,6 @@ func putCommand(c *cli) action {
 }
 
 func rmCommand(c *cli) action {
-	c.accountFlags("", "the account")
 	c.filterFlags()
 	yes := c.flags.Bool("yes", false, "delete the rows that match -where; without it they are counted")
 	return func(ctx context.Context, args []string) error {
@@ -107,7 +104,6 @@ func rmCommand(c *cli) action {
 }
 
 func queryCommand(c *cli) action {
-	c.accountFlags("", "the account")
 	c.filterFlags()
 	names := c.flags.String("select", "", "the `names` of the properties to read, separated by commas (default all)")
 	asCSV := c.flags.Bool("csv", false, "print comma-separated values instead of JSON lines: the keys and the properties of -select")

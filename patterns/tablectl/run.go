@@ -44,6 +44,7 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 type command struct {
 	name, args, about string
 	min, max          int // number of arguments
+	account           bool
 
 	// setup declares the flags and returns what the command does.
 	setup func(c *cli) action
@@ -55,25 +56,25 @@ const many = math.MaxInt
 
 func commands() []command {
 	return []command{
-		{"export", "TABLE FILE", "write the rows of a table as JSON lines; - is the standard output", 2, 2, moveCommand("export", "FILE.state")},
-		{"import", "FILE TABLE", "write the rows of JSON lines to a table; - is the standard input", 2, 2, moveCommand("import", "FILE.state")},
-		{"copy", "TABLE TABLE", "copy the rows of a table to another one", 2, 2, moveCommand("copy", "none")},
-		{"diff", "TABLE|FILE TABLE|FILE", "compare two tables, two files, or a table and a file", 2, 2, diffCommand},
-		{"count", "TABLE", "count the rows of a table", 1, 1, countCommand},
-		{"query", "TABLE", "print rows, and how the filter is executed", 1, 1, queryCommand},
-		{"get", "TABLE PARTITIONKEY ROWKEY", "print a row", 3, 3, getCommand},
-		{"put", "TABLE ROW", "write a row, which is JSON as export writes it; - is the standard input", 2, 2, putCommand},
-		{"rm", "TABLE [PARTITIONKEY ROWKEY]", "delete a row, or with -where and -yes many", 1, 3, rmCommand},
-		{"tables", "list|create|drop [TABLE…]", "list, create or drop tables", 1, many, tablesCommand},
-		{"dump", "FOLDER|blob:CONTAINER[/PREFIX] [TABLE…]", "back up all tables of an account, or some", 1, many, dumpCommand},
-		{"restore", "FOLDER|blob:CONTAINER[/PREFIX] [TABLE…]", "write the rows of a backup to tables, which are created", 1, many, restoreCommand},
-		{"explain", "FILTER", "print how a filter is executed and what it costs", 1, 1, explainCommand},
-		{"survey", "TABLE", "print Go types and options for a table that no program has declared", 1, 1, surveyCommand},
-		{"verify", "STORE", "report the rows of views that differ from what the entities imply", 1, 1, viewCommand(false)},
-		{"repair", "STORE", "correct them", 1, 1, viewCommand(true)},
-		{"sweep", "STORE", "complete operations whose outbox messages were lost", 1, 1, sweepCommand},
-		{"poison", "list|show|replay|discard QUEUE [ID…]", "list, replay or discard messages that could not be processed", 2, many, poisonCommand},
-		{"heat", "SNAPSHOT…", "merge what -heat has saved, print the findings, write the page", 1, many, heatCommand},
+		{"export", "TABLE FILE", "write the rows of a table as JSON lines; - is the standard output", 2, 2, true, moveCommand("export", "FILE.state")},
+		{"import", "FILE TABLE", "write the rows of JSON lines to a table; - is the standard input", 2, 2, true, moveCommand("import", "FILE.state")},
+		{"copy", "TABLE TABLE", "copy the rows of a table to another one", 2, 2, true, moveCommand("copy", "none")},
+		{"diff", "TABLE|FILE TABLE|FILE", "compare two tables, two files, or a table and a file", 2, 2, true, diffCommand},
+		{"count", "TABLE", "count the rows of a table", 1, 1, true, countCommand},
+		{"query", "TABLE", "print rows, and how the filter is executed", 1, 1, true, queryCommand},
+		{"get", "TABLE PARTITIONKEY ROWKEY", "print a row", 3, 3, true, getCommand},
+		{"put", "TABLE ROW", "write a row, which is JSON as export writes it; - is the standard input", 2, 2, true, putCommand},
+		{"rm", "TABLE [PARTITIONKEY ROWKEY]", "delete a row, or with -where and -yes many", 1, 3, true, rmCommand},
+		{"tables", "list|create|drop [TABLE…]", "list, create or drop tables", 1, many, true, tablesCommand},
+		{"dump", "FOLDER|blob:CONTAINER[/PREFIX] [TABLE…]", "back up all tables of an account, or some", 1, many, true, dumpCommand},
+		{"restore", "FOLDER|blob:CONTAINER[/PREFIX] [TABLE…]", "write the rows of a backup to tables, which are created", 1, many, true, restoreCommand},
+		{"explain", "FILTER", "print how a filter is executed and what it costs", 1, 1, false, explainCommand},
+		{"survey", "TABLE", "print Go types and options for a table that no program has declared", 1, 1, true, surveyCommand},
+		{"verify", "STORE", "report the rows of views that differ from what the entities imply", 1, 1, true, viewCommand(false)},
+		{"repair", "STORE", "correct them", 1, 1, true, viewCommand(true)},
+		{"sweep", "STORE", "complete operations whose outbox messages were lost", 1, 1, true, sweepCommand},
+		{"poison", "list|show|replay|discard QUEUE [ID…]", "list, replay or discard messages that could not be processed", 2, many, true, poisonCommand},
+		{"heat", "SNAPSHOT…", "merge what -heat has saved, print the findings, write the page", 1, many, false, heatCommand},
 	}
 }
 
@@ -193,6 +194,9 @@ func (c *cli) command(ctx context.Context, k command, args []string) (err error)
 	}
 	c.flags.BoolVar(&c.json, "json", false, "print the result as JSON")
 	save := c.flags.String("heat", "", "save which keys the requests of this command used to this `file`: a page if it ends in .html, otherwise a snapshot")
+	if k.account {
+		c.accountFlags("", "the account")
+	}
 	do := k.setup(c)
 	arguments, err := c.parse(args)
 	if err != nil {

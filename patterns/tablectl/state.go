@@ -1,9 +1,11 @@
 package tablectl
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 )
@@ -98,10 +100,7 @@ func (s *state) end(err error) error {
 
 // replaceFile replaces a file, so that it has either the old or the new content after a crash.
 func replaceFile(path string, data []byte) error {
-	if err := writeAt(path+".tmp", 0, data); err != nil {
-		return err
-	}
-	return os.Rename(path+".tmp", path)
+	return folder("").create(context.Background(), path, func(w io.Writer) error { _, err := w.Write(data); return err })
 }
 
 // writeAt writes to the end of a file, which is at an offset. What follows the offset was written after

@@ -10,7 +10,6 @@ import (
 var tablesPast = map[string]string{"list": "tables", "create": "created", "drop": "dropped"}
 
 func tablesCommand(c *cli) action {
-	c.accountFlags("", "the account")
 	yes := c.flags.Bool("yes", false, "drop the tables, with all their rows")
 	return func(ctx context.Context, args []string) error {
 		do, names := args[0], args[1:]

@@ -13,7 +13,6 @@ import (
 
 func surveyCommand(c *cli) action {
 	var o reindex.SurveyOptions
-	c.accountFlags("", "the account")
 	c.flags.IntVar(&o.Rows, "rows", 0, "the largest `number` of rows to read (default all)")
 	c.flags.IntVar(&o.Parallel, "parallel", 8, "the largest `number` of concurrent requests")
 	name := c.flags.String("package", "", "the `name` of the Go package (default tables)")
@@ -34,7 +33,6 @@ func viewCommand(repair bool) func(*cli) action {
 	return func(c *cli) action {
 		var o reindex.Options
 		var continues stateFlags
-		c.accountFlags("", "the account")
 		views := c.flags.String("views", "", "the `names` of the views, separated by commas (default all)")
 		c.flags.IntVar(&o.Parallel, "parallel", 8, "the largest `number` of concurrent requests")
 		c.flags.IntVar(&o.RequestsPerSecond, "rate", 0, "the largest `number` of requests per second on average (default no limit)")
@@ -120,7 +118,6 @@ func (c *cli) reindex(ctx context.Context, s opened, o *reindex.Options, job *st
 }
 
 func sweepCommand(c *cli) action {
-	c.accountFlags("", "the account")
 	var o patterns.SweepOptions
 	c.flags.DurationVar(&o.OlderThan, "older-than", 0, "leave younger rows to their own operations (default and minimum of a Store: twice its Grace)")
 	c.flags.IntVar(&o.RequestsPerSecond, "rate", 0, "the largest `number` of requests per second on average (default no limit)")
