@@ -68,6 +68,13 @@
 // A [Store] may have views in the partition of the entity, which move with it. Views elsewhere
 // are refused. Messages and blobs do not move: see [Shards.Account].
 //
+// Lookup rows are refused although they contain a key only and would not have to move, even if their
+// table is named. A Store deletes the former lookup row of a change when the service has answered that the change was
+// applied. In an account whose partition has been copied in the meantime, such a change is lost: the
+// copy is the version before it, and would name a lookup row that does not exist any more, so that
+// no query by this value would find the entity. And a sweep reads the entities of one account. To it, the rows
+// of entities in other accounts would be superfluous.
+//
 // # Regions and governors
 //
 // Build the clients as the documentation of package patterns describes. Moves are background

@@ -41,7 +41,7 @@ func NewStore[T any](table *Table[T], opts *patterns.StoreOptions[T]) (*Store[T]
 			return nil, err
 		}
 		for _, v := range store.Engine().Views.Views {
-			if v.Shape.Kind == patterns.Lookups { // its rows would not move with the entity
+			if v.Shape.Kind == patterns.Lookups { // the documentation of the package has the reasons
 				return nil, fmt.Errorf("new store: view %q: %w", v.Name, ErrRemoteRows)
 			}
 		}

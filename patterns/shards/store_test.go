@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
 	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
@@ -68,11 +70,13 @@ func TestAViewOutsideThePartitionIsRefused(t *testing.T) {
 		_, table := create(t, list, o)
 		_, err := shards.NewStore(table, &patterns.StoreOptions[doc]{Outbox: &harness.OutboxQueue{}})
 		assert.WantError(t, err, shards.ErrRemoteRows)
-		lookup := secondaryindex.Lookup("lookup", nil, func(*doc) []string { return nil }, &secondaryindex.Options[doc]{
-			Key: func(*doc) (keys.Key, error) { return keys.Key{}, nil },
-		})
-		_, err = shards.NewStore(table, &patterns.StoreOptions[doc]{Views: []patterns.View[doc]{lookup}})
-		assert.WantError(t, err, shards.ErrRemoteRows)
+		for _, client := range []*aztables.Client{nil, list[0].Tables.NewClient("lookups")} {
+			lookup := secondaryindex.Lookup("lookup", client, func(*doc) []string { return nil }, &secondaryindex.Options[doc]{
+				Key: func(*doc) (keys.Key, error) { return keys.Key{}, nil },
+			})
+			_, err = shards.NewStore(table, &patterns.StoreOptions[doc]{Views: []patterns.View[doc]{lookup}})
+			assert.WantError(t, err, shards.ErrRemoteRows)
+		}
 		remote := patterns.ViewOf("remote", patterns.Shape{Remote: true}, func(*doc) ([]patterns.DerivedRow, error) { return nil, nil })
 		_, err = shards.NewStore(table, &patterns.StoreOptions[doc]{Views: []patterns.View[doc]{remote}})
 		assert.WantError(t, err, patterns.ErrBadView)
