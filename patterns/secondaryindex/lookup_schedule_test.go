@@ -19,13 +19,17 @@ import (
 
 // Readers look entities up while others change their values, requests and replies are lost or late, and
 // processes are killed or paused. What a reader returns of an entity, and that it returns nothing, has an order with the writes of
-// that entity, unless it changes during the call. An entity that never changes is returned exactly once.
+// that entity, unless it changes during the call. An entity that never changes is returned exactly once. In half of the runs
+// superfluous rows become old meanwhile, and readers and a sweep remove them.
 func TestWhatAReaderOfLookupsFindsHasAnOrder(t *testing.T) {
 	harness.Schedules(t, []string{"plain", "accelerated"}, 40, func(ctx context.Context, mode string, s *harness.Schedule) {
 		if s.IntN(3) > 0 {
 			s.DrawFaults(14 * time.Minute)
 		}
-		r := &lookupRun{Schedule: s, accelerated: mode == "accelerated", retries: int32(s.IntN(3)) - 1, of: map[string]*changes{}}
+		r := &lookupRun{Schedule: s, accelerated: mode == "accelerated", retries: int32(s.IntN(3)) - 1, expiry: 12 * time.Hour, of: map[string]*changes{}}
+		if s.IntN(2) == 0 {
+			r.removes, r.expiry = true, 30*time.Minute
+		}
 		setup, _, err := r.open(s.Reliable())
 		if err == nil {
 			err = setup.Create(ctx)
@@ -46,6 +50,9 @@ func TestWhatAReaderOfLookupsFindsHasAnOrder(t *testing.T) {
 			chance := rand.New(rand.NewPCG(s.Seed, uint64(n+50)))
 			running.Go(func() { r.read(ctx, chance) })
 		}
+		if r.removes {
+			running.Go(func() { r.sweep(ctx) })
+		}
 		running.Wait()
 		s.WaitLate()
 		time.Sleep(24 * time.Hour)
@@ -64,6 +71,8 @@ type lookupRun struct {
 	*harness.Schedule
 	accelerated bool
 	retries     int32
+	removes     bool // readers remove superfluous rows
+	expiry      time.Duration
 	history     harness.History
 
 	mu sync.Mutex
@@ -85,8 +94,8 @@ func (r *lookupRun) open(p *harness.Process) (*patterns.Store[article], *seconda
 	if err != nil {
 		return nil, nil, err
 	}
-	tags := secondaryindex.Lookup("tag", nil, tagsOf, &secondaryindex.Options[article]{Partition: acrossPartitions})
-	store, err := patterns.NewStore(table, &patterns.StoreOptions[article]{Views: []patterns.View[article]{tags}, Expiry: 12 * time.Hour})
+	tags := secondaryindex.Lookup("tag", nil, tagsOf, &secondaryindex.Options[article]{Partition: acrossPartitions, RemoveSuperfluous: r.removes})
+	store, err := patterns.NewStore(table, &patterns.StoreOptions[article]{Views: []patterns.View[article]{tags}, Expiry: r.expiry})
 	return store, tags.On(store), err
 }
 
@@ -121,7 +130,7 @@ func (r *lookupRun) write(ctx context.Context, number int, chance *rand.Rand) {
 				return
 			}
 		}
-		time.Sleep(time.Duration(chance.IntN(20)) * time.Second)
+		r.pause(chance)
 		id := fmt.Sprint(chance.IntN(3))
 		a := &article{PartitionKey: "p", RowKey: id, Title: fmt.Sprint(number, ".", i), Tags: someTags[chance.IntN(len(someTags))]}
 		action := harness.Action{A: textOf(a.Title, a.Tags)}
@@ -174,9 +183,30 @@ func (r *lookupRun) write(ctx context.Context, number int, chance *rand.Rand) {
 	}
 }
 
+// pause waits for up to 20 seconds or, if rows are removed, sometimes until those that exist are old.
+func (r *lookupRun) pause(chance *rand.Rand) {
+	time.Sleep(time.Duration(chance.IntN(20)) * time.Second)
+	if r.removes && chance.IntN(3) == 0 {
+		time.Sleep(r.expiry)
+	}
+}
+
+// sweep removes superfluous rows a few times, by processes with faults.
+func (r *lookupRun) sweep(ctx context.Context) {
+	for i := range 4 {
+		time.Sleep(r.expiry / 2)
+		store, _, err := r.open(r.Process(1000 + i))
+		if err != nil {
+			r.Failf("open: %w", err)
+			return
+		}
+		_, _ = store.Sweep(ctx, nil) // it fails if a request has no reply
+	}
+}
+
 func (r *lookupRun) read(ctx context.Context, chance *rand.Rand) {
 	for range 6 {
-		time.Sleep(time.Duration(chance.IntN(20)) * time.Second)
+		r.pause(chance)
 		r.find(ctx, chance)
 	}
 }
