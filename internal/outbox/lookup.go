@@ -338,6 +338,16 @@ func (l *lookups) suppose(op *operation, was, now any) (err error) {
 	return nil
 }
 
+// sweepLater is a step that the operation does not make. Package expiry has a test of the figures.
+const sweepLater = "later, when it has expired, a sweep deletes it: 2.1 requests, or 0.3 if 50 of its partition expire together. " +
+	"If all entities live equally long, package highvolumedelete drops a whole period with one"
+
+// expiring reports whether a view finds entities that expire.
+func (s *Store) expiring(name string) bool {
+	v, err := s.Views.View(name)
+	return err == nil && v.Expiring != nil
+}
+
 func (l *lookups) explain(x *explanation, outbox []*operation, transaction func([]*operation)) {
 	var added, removed []types.StepRow
 	places := map[lookupPlace]int{}
@@ -367,5 +377,8 @@ func (l *lookups) explain(x *explanation, outbox []*operation, transaction func(
 	transaction(outbox)
 	if len(removed) > 0 {
 		x.step(types.Eventual, "delete lookup rows", len(removed), removed...)
+	}
+	if slices.ContainsFunc(added, func(row types.StepRow) bool { return l.t.store.expiring(row.View) }) {
+		x.step(types.Eventual, sweepLater, 0)
 	}
 }

@@ -28,7 +28,7 @@
 //	report, err := byTime.On(store).Sweep(ctx, &patterns.SweepOptions{RequestsPerSecond: 100})
 //
 // Call [Sweeper.Sweep] every few minutes: from a worker, with HandleSweep of package eventual; or, where nothing stays loaded, from a
-// timer, with a Deadline, and with the Cursor of the last report. Several may run concurrently.
+// timer, with a Deadline, and with the Cursor of the last report; or by hand, from a command with ToSweep of package tablectl. Several may run concurrently.
 //
 // # What has expired
 //
@@ -62,7 +62,7 @@
 //
 // Entities that all live equally long and are never postponed cost less in a table for each period, which package
 // highvolumedelete drops as a whole: nothing more for an insert, and one request for a period instead of up to 2 for an
-// entity. In return its reads span several tables, and no entity ends at its own time.
+// entity. In return its reads span several tables, and no entity ends at its own time. [patterns.Store.Explain] of an insert states it too.
 //
 // # Switching it on and off
 //
