@@ -12,6 +12,7 @@ package fetch
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
@@ -60,6 +61,9 @@ type Source struct {
 	bare   bool         // request no metadata
 	view   *Restriction // nil: all rows
 }
+
+// Age returns how long ago t was by the clock of the service, which the replies show.
+func (s *Source) Age(t time.Time) time.Duration { return s.client.Age(t) }
 
 // Begin begins the span of a read. A Source with a Restriction is that of a store.
 func (s *Source) Begin(ctx context.Context, op string) (context.Context, *wire.Span) {

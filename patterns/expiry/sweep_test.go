@@ -14,6 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/expiry"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
+	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
 )
@@ -138,7 +139,7 @@ func TestTheClockOfTheServiceDecides(t *testing.T) {
 			time.Sleep(2 * time.Minute)
 			_, err := w.store.Get(ctx, at("1"))
 			assert.WantError(t, err, patterns.ErrNotFound)
-			r, err := newWorldOf(t, w).Sweep(ctx, nil) // by a program that has seen no reply before
+			r, err := w.store.Views()[0].(*expiry.Expiry[session]).On(w.again(t)).Sweep(ctx, nil)
 			assert.NoError(t, err)
 			assert.Equal(t, r.Done, 1)
 			assert.Equal(t, w.stored(t), 0)
@@ -146,13 +147,49 @@ func TestTheClockOfTheServiceDecides(t *testing.T) {
 	}
 }
 
-// newWorldOf returns the sweeper of another process.
-func newWorldOf(t testing.TB, w *world) *expiry.Sweeper[session] {
+// The first reply to a process shows the time for what it contains.
+func TestTheFirstReadLeavesOutWhatHasExpired(t *testing.T) {
+	run(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		w := newWorld(t, b, nil)
+		assert.Must(w.store.Insert(ctx, newSession("1", "ann", time.Now().Add(-time.Hour))))(t)
+		reads := map[string]func(*patterns.Store[session]) (int, error){
+			"get": func(s *patterns.Store[session]) (int, error) {
+				_, err := s.Get(ctx, at("1"))
+				if errors.Is(err, patterns.ErrNotFound) {
+					return 0, nil
+				}
+				return 1, err
+			},
+			"query": func(s *patterns.Store[session]) (int, error) {
+				return len(assert.All(t, s.Query(ctx, query.PartitionKey.Eq("app"), nil))), nil
+			},
+			"page": func(s *patterns.Store[session]) (int, error) {
+				page, err := s.Page(ctx, query.PartitionKey.Eq("app"), "", nil)
+				return len(page.Items), err
+			},
+			"index": func(s *patterns.Store[session]) (int, error) {
+				return len(assert.All(t, s.Views()[1].(*secondaryindex.Index[session]).On(s).Query(ctx, "app", secondaryindex.Values{}, nil))), nil
+			},
+			"update": func(s *patterns.Store[session]) (int, error) {
+				_, err := s.Update(ctx, at("1"), func(*session) error { return nil })
+				if errors.Is(err, patterns.ErrNotFound) {
+					return 0, nil
+				}
+				return 1, err
+			},
+		}
+		for name, read := range reads {
+			assert.Equal(t, assert.Must(read(w.again(t)))(t), 0, name)
+		}
+	})
+}
+
+// again returns the store of another process, which has seen no reply.
+func (w *world) again(t testing.TB) *patterns.Store[session] {
 	t.Helper()
-	client := w.store.Table().Client()
-	store := assert.Must(patterns.NewStore(assert.Must(patterns.NewTable[session](client, nil))(t),
-		&patterns.StoreOptions[session]{Views: w.store.Views(), Expiry: shortExpiry}))(t)
-	return w.store.Views()[0].(*expiry.Expiry[session]).On(store)
+	table := assert.Must(patterns.NewTable[session](w.store.Table().Client(), nil))(t)
+	return assert.Must(patterns.NewStore(table, &patterns.StoreOptions[session]{Views: w.store.Views(), Expiry: shortExpiry}))(t)
 }
 
 func TestExpiryIsSwitchedOnAndOff(t *testing.T) {

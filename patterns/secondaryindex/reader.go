@@ -145,7 +145,7 @@ func (r *Reader[T]) entry(record *txn.Record, selected []string) (e Entry[T], ok
 		return e, false
 	}
 	r.index.def.Type.SetKey(&read.Copy, owner.Primary)
-	if r.store.Engine().Expired(&read.Copy) {
+	if at, ok := r.store.Engine().Views.Expires(&read.Copy); ok && r.copies.Source.Age(at) > 0 {
 		return e, false
 	}
 	if selected != nil {
