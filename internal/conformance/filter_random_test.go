@@ -65,8 +65,8 @@ func TestFiltersOfRandomValuesOnBothAccounts(t *testing.T) {
 	random := mathrand.New(mathrand.NewPCG(seed, 0))
 	values := sampleValues(random)
 	name := "R" + rand.Text()[:12]
-	here := talk{t, tables, server.TablesURL, map[string]string{"{T}": name}}
-	azurite := talk{t, tables, azurite.Shared(t).TableURL(), here.names}
+	here := talk{t, tables, server.TablesURL, map[string]string{"{T}": name}, nil}
+	azurite := talk{t, tables, azurite.Shared(t).TableURL(), here.names, nil}
 	for _, k := range []talk{here, azurite} {
 		if got := k.send(step{"POST /Tables", `{"TableName":"{T}"}`, "", ""}); got.summary != "201" {
 			t.Fatal(got)

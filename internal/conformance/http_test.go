@@ -13,7 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
+
 	"github.com/azpatterns/azpatterns/internal/assert"
+	"github.com/azpatterns/azpatterns/internal/harness"
 )
 
 // service is one of the three storage services.
@@ -38,6 +41,7 @@ type talk struct {
 	service service
 	base    string
 	names   map[string]string // the values of placeholders such as {T}
+	live    *harness.Live     // nil for an account with the shared key
 }
 
 func (k talk) fill(text string) string { return k.fillWith(text, func(s string) string { return s }) }
@@ -80,8 +84,16 @@ func (k talk) send(s step) reply {
 			req.Header.Set(name, value)
 		}
 	}
-	sign(k.t, req, k.service)
-	res, err := client.Do(req)
+	var transport policy.Transporter = client
+	if k.live != nil {
+		transport = k.live.Transport
+		scope := policy.TokenRequestOptions{Scopes: []string{"https://storage.azure.com/.default"}}
+		req.Header.Set("Authorization", "Bearer "+assert.Must(k.live.Credential.GetToken(k.t.Context(), scope))(k.t).Token)
+		req.Header.Set("X-Ms-Date", time.Now().UTC().Format(http.TimeFormat))
+	} else {
+		sign(k.t, req, k.service)
+	}
+	res, err := transport.Do(req)
 	if err != nil {
 		return reply{"no reply", err.Error()}
 	}

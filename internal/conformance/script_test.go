@@ -11,6 +11,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/azurite"
+	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -119,6 +120,21 @@ type script struct {
 	service service
 	open    step // runs before every conversation
 	close   step // runs after every conversation
+	live    *harness.Live
+}
+
+// needsKey finds what a token cannot do, and the settings of the account, which a live one keeps: conversations with them run only on
+// accounts of the tests.
+var needsKey = regexp.MustCompile(`(?i)\{(READ|WRITE|DELETE|EXPIRED|WRONG)\}|\bSas: |Authorization: |X-Ms-Date: |copy-source|-secondary|comp=acl|restype=service|restype=account|comp=batch|comp=tags|x-ms-tags|^GET /\?comp=list|^GET /Tables|public-access`)
+
+// onLive reports whether a conversation can be had with an account that is reached with a token.
+func (c conversation) onLive() bool {
+	for _, s := range c.steps {
+		if needsKey.MatchString(s.request) || needsKey.MatchString(s.headers) || needsKey.MatchString(s.body) {
+			return false
+		}
+	}
+	return true
 }
 
 // run has the conversations with the service at base.
@@ -129,6 +145,9 @@ func (s script) run(t *testing.T, base string, cases []conversation, differs []d
 	}
 	group := rand.Text()[:8]
 	for i, c := range cases {
+		if s.live != nil && !c.onLive() {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			unique := fmt.Sprintf("C%s%d", group, i)
 			names := map[string]string{
@@ -138,7 +157,7 @@ func (s script) run(t *testing.T, base string, cases []conversation, differs []d
 				names[name] = containerSAS(t, "c="+names["{C}"]+"&"+parameters)
 			}
 			names["{WRONG}"] = names["{READ}"] + "A"
-			talk := talk{t, s.service, base, names}
+			talk := talk{t, s.service, base, names, s.live}
 			if got := talk.send(s.open); !strings.HasPrefix(got.summary, "201") {
 				t.Fatalf("%s: %s\n%s", s.open.request, got.summary, got.text)
 			}
@@ -147,7 +166,7 @@ func (s script) run(t *testing.T, base string, cases []conversation, differs []d
 			for j, st := range c.steps {
 				want := expected(talk.fill(st.want))
 				got := talk.send(st)
-				if differs == nil && !got.explained(st.request) { // Azurite explains nothing
+				if differs == nil && s.live == nil && !got.explained(st.request) { // Azurite and a live account explain nothing
 					t.Errorf("step %d, %s: %s without the property or parameter that broke a rule\n%s", j, st.request, got.summary, got.text)
 				}
 				same := want.met(got, names)
@@ -166,7 +185,18 @@ func (s script) run(t *testing.T, base string, cases []conversation, differs []d
 	}
 }
 
+// onLive has the conversations that need no key with a live account.
+func (s script) onLive(t *testing.T, l *harness.Live) {
+	cases, _ := load(t, s.service)
+	s.live = l
+	s.run(t, map[service]string{tables: l.Tables, queues: l.Queues, blobs: l.Blobs}[s.service], cases, nil)
+}
+
 func (s script) onBoth(t *testing.T) {
+	if l := harness.LiveAccount(t); l != nil {
+		t.Run("live", func(t *testing.T) { s.onLive(t, l) })
+		return
+	}
 	cases, differs := load(t, s.service)
 	t.Run("storagetest", func(t *testing.T) {
 		account := storagetest.New(t)

@@ -55,6 +55,9 @@ func (b *Backend) Queue(t testing.TB) *azqueue.QueueClient {
 	name := UniqueName()
 	open := func(transport policy.Transporter) *azqueue.QueueClient {
 		opts := &azqueue.ClientOptions{ClientOptions: b.options(transport)}
+		if b.live != nil {
+			return assert.Must(azqueue.NewQueueClient(b.live.Queues+"/"+name, b.live.Credential, opts))(t)
+		}
 		return assert.Must(azqueue.NewQueueClientFromConnectionString(b.connection, name, opts))(t)
 	}
 	direct := open(b.direct)
@@ -69,6 +72,9 @@ func (b *Backend) Container(t testing.TB) *container.Client {
 	name := UniqueName()
 	open := func(transport policy.Transporter) *container.Client {
 		opts := &container.ClientOptions{ClientOptions: b.options(transport)}
+		if b.live != nil {
+			return assert.Must(container.NewClient(b.live.Blobs+"/"+name, b.live.Credential, opts))(t)
+		}
 		return assert.Must(container.NewClientFromConnectionString(b.connection, name, opts))(t)
 	}
 	direct := open(b.direct)
@@ -84,6 +90,9 @@ func (b *Backend) tables(t testing.TB, transport policy.Transporter, eachTry ...
 	opts.PerRetryPolicies = append(opts.PerRetryPolicies, eachTry...)
 	if b.Accelerated {
 		wire.Accelerate(&opts.ClientOptions)
+	}
+	if b.live != nil {
+		return assert.Must(aztables.NewServiceClient(b.live.Tables, b.live.Credential, opts))(t)
 	}
 	return assert.Must(aztables.NewServiceClientFromConnectionString(b.connection, opts))(t)
 }

@@ -31,10 +31,14 @@ import (
 )
 
 // Run runs body as the subtests storagetest/plain, storagetest/accelerated, azurite/plain and azurite/accelerated, with -short
-// as two of them. The azurite subtests are skipped, with the reason, if Azurite is not available; see azurite.Variable.
+// as two of them. With [LiveVariable] it runs body as live/plain and live/accelerated. The azurite subtests are skipped, with the reason, if Azurite is not available; see azurite.Variable.
 func Run(t *testing.T, body func(t *testing.T, b *Backend)) {
 	t.Helper()
 	inProcess, modes := modesOf(t)
+	if l := LiveAccount(t); l != nil {
+		l.run(t, modes, body)
+		return
+	}
 	runInProcess(t, inProcess, body)
 	t.Run("azurite", func(t *testing.T) {
 		a := azurite.Shared(t)
@@ -142,6 +146,7 @@ type Backend struct {
 
 	t          testing.TB
 	connection string
+	live       *Live // in place of connection
 	script     *storagetest.Account
 	direct     policy.Transporter // around the script
 }

@@ -34,7 +34,7 @@ var heavy = map[string][]string{
 		"patterns/storagetest",
 		"patterns/tablectl",
 	},
-	azident: {"examples/...", "patterns/tablectl"},
+	azident: {"examples/...", "internal/harness", "internal/search", "patterns/tablectl"},
 	"testing": {
 		"examples/...",
 		"internal/azurite",
