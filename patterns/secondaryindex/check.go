@@ -67,16 +67,23 @@ const defaultParallel = 8
 //
 // Two requests if the copy is fresh, one if there is none, and one more if it is stale.
 //
-// GetFresh finds only what the index contains. In an index made by [Inter] it does not
-// find a primary whose copy has not been written yet.
+// As long as only Stores change the entities, GetFresh reads the index as a map from values to primaries which each commit changes
+// at one moment, also in an index made by [Inter] and with [patterns.Later]: a primary is found from its commit on, and not any more after a commit that
+// takes its value away. A copy that has not been written yet is stale.
 func (r *Reader[T]) GetFresh(ctx context.Context, partition, value string, opts *CheckOptions) (patterns.Item[T], Freshness, error) {
-	e, err := r.Get(ctx, partition, value)
+	e, err := r.get(ctx, partition, value)
 	if err != nil {
 		return patterns.Item[T]{}, Fresh, err
 	}
-	c, err := r.Check(ctx, e, opts)
-	if err == nil && !c.Found {
+	c, err := r.check(ctx, e, opts != nil && opts.Repair, true)
+	switch {
+	case err != nil:
+		err = r.fail("check", err)
+	case !c.Found:
 		err = r.fail("get", patterns.ErrNotFound)
+		if c.reserved { // there is no entry
+			c.Freshness = Fresh
+		}
 	}
 	return c.Item, c.Freshness, err
 }
@@ -85,7 +92,7 @@ func (r *Reader[T]) GetFresh(ctx context.Context, partition, value string, opts 
 // fresh. A stale one is read again, with a second request, so that an entry that changed
 // since it was read is not taken for stale. So is one that was read with a selection, with two more.
 func (r *Reader[T]) Check(ctx context.Context, e Entry[T], opts *CheckOptions) (Checked[T], error) {
-	c, err := r.check(ctx, e, opts != nil && opts.Repair)
+	c, err := r.check(ctx, e, opts != nil && opts.Repair, false)
 	if err != nil {
 		return c, r.fail("check", err)
 	}
@@ -135,8 +142,12 @@ func (r *Reader[T]) CheckAll(ctx context.Context, entries iter.Seq2[Entry[T], er
 }
 
 // check compares e with its primary. If they differ, it reads the entry again, until the
-// entry is the same before and after the primary was read.
-func (r *Reader[T]) check(ctx context.Context, e Entry[T], repair bool) (Checked[T], error) {
+// entry is the same before and after the primary was read. A row that is reserved is an entry if reserved is set.
+//
+// Then the result is that of a moment. An entity that has a unique value owns the row from before the commit that assigned it the value until after the
+// one that took it away. So no entity had the value when the row did not exist, and only the owner can have had it otherwise: what the primary
+// implies is true of the moment at which it was read, if the row had the same owner before and after.
+func (r *Reader[T]) check(ctx context.Context, e Entry[T], repair, reserved bool) (Checked[T], error) {
 	if r.err != nil {
 		return Checked[T]{}, r.err
 	}
@@ -148,6 +159,9 @@ func (r *Reader[T]) check(ctx context.Context, e Entry[T], repair bool) (Checked
 		}
 		c.Freshness = Stale
 		current, err := r.at(ctx, e.Key)
+		if err == nil && current.reserved && !reserved {
+			err = patterns.ErrNotFound
+		}
 		if errors.Is(err, patterns.ErrNotFound) && !c.Found {
 			return c, nil // neither exists any more
 		}
@@ -158,7 +172,7 @@ func (r *Reader[T]) check(ctx context.Context, e Entry[T], repair bool) (Checked
 			e = current
 			continue
 		}
-		if repair {
+		if repair && (c.Found || !e.reserved) { // otherwise an operation is about to write or to release the row
 			row := patterns.RowRef{View: r.index.def.Name, Partition: e.Key.Partition, Row: e.Key.Row}
 			if err := r.store.Repair(ctx, e.Primary, row); err != nil {
 				return c, err

@@ -92,7 +92,7 @@ func (r *Reader[T]) Query(ctx context.Context, partition string, values Values, 
 				return yield(Entry[T]{}, r.fail("query", err))
 			}
 			e, ok := r.entry(record, selected)
-			if !ok {
+			if !ok || e.reserved {
 				return true
 			}
 			left--
@@ -135,7 +135,7 @@ func (r *Reader[T]) Page(ctx context.Context, partition string, values Values, c
 		return page, nil
 	}
 	for i := range rows.Records {
-		if e, ok := r.entry(&rows.Records[i], selected); ok {
+		if e, ok := r.entry(&rows.Records[i], selected); ok && !e.reserved {
 			page.Entries = append(page.Entries, e)
 		}
 	}

@@ -88,6 +88,7 @@ type Entry[T any] struct {
 	Timestamp time.Time
 
 	projected bool // Value has selected properties only
+	reserved  bool // the row has no copy yet
 }
 
 // ErrNonUnique means that [Reader.Get] was called for an index that is not unique.
@@ -97,6 +98,15 @@ var ErrNonUnique = azerr.Sentinel("the index is not unique")
 // and with [ErrNonUnique] if the index may have several: use [Reader.Query] with [Equal].
 // One request.
 func (r *Reader[T]) Get(ctx context.Context, partition, value string) (Entry[T], error) {
+	e, err := r.get(ctx, partition, value)
+	if err == nil && e.reserved {
+		return Entry[T]{}, r.fail("get", patterns.ErrNotFound)
+	}
+	return e, err
+}
+
+// get is Get. It also returns a row that is reserved.
+func (r *Reader[T]) get(ctx context.Context, partition, value string) (Entry[T], error) {
 	if r.err != nil {
 		return Entry[T]{}, r.fail("get", r.err)
 	}
@@ -114,7 +124,7 @@ func (r *Reader[T]) Get(ctx context.Context, partition, value string) (Entry[T],
 	return e, nil
 }
 
-// at reads the entry in the row at key.
+// at reads the entry in the row at key. The row may be reserved.
 func (r *Reader[T]) at(ctx context.Context, key keys.Key) (Entry[T], error) {
 	page, err := r.copies.Get(ctx, key)
 	if err != nil {
@@ -128,8 +138,7 @@ func (r *Reader[T]) at(ctx context.Context, key keys.Key) (Entry[T], error) {
 	return e, nil
 }
 
-// entry converts a row to an entry. ok is false if the row only reserves its key, or is
-// not a row of the index. selected are the properties that were asked for, nil for all.
+// entry converts a row to an entry. ok is false if the row is not one of the index. selected are the properties that were asked for, nil for all.
 func (r *Reader[T]) entry(record *txn.Record, selected []string) (e Entry[T], ok bool) {
 	read := record.Value.(*row[T])
 	owner, ok := view.OwnerOf(read.text)
@@ -137,7 +146,7 @@ func (r *Reader[T]) entry(record *txn.Record, selected []string) (e Entry[T], ok
 		owner.View = r.index.def.Name
 		owner.Primary, ok = r.index.ownerOf(&read.Copy, record.Key)
 	}
-	if !ok || owner.Reserved || owner.View != r.index.def.Name {
+	if !ok || owner.View != r.index.def.Name {
 		return e, false
 	}
 	value, ok := r.index.layout.value(record.Key.Row)
@@ -145,7 +154,7 @@ func (r *Reader[T]) entry(record *txn.Record, selected []string) (e Entry[T], ok
 		return e, false
 	}
 	r.index.def.Type.SetKey(&read.Copy, owner.Primary)
-	if at, ok := r.store.Engine().Views.Expires(&read.Copy); ok && r.copies.Source.Age(at) > 0 {
+	if at, ok := r.store.Engine().Views.Expires(&read.Copy); ok && !owner.Reserved && r.copies.Source.Age(at) > 0 {
 		return e, false
 	}
 	if selected != nil {
@@ -154,7 +163,7 @@ func (r *Reader[T]) entry(record *txn.Record, selected []string) (e Entry[T], ok
 	}
 	return Entry[T]{
 		Value: read.Copy, Indexed: value, Primary: owner.Primary,
-		Key: record.Key, ETag: azcore.ETag(record.ETag), Timestamp: record.Timestamp, projected: selected != nil,
+		Key: record.Key, ETag: azcore.ETag(record.ETag), Timestamp: record.Timestamp, projected: selected != nil, reserved: owner.Reserved,
 	}, true
 }
 
