@@ -3,16 +3,16 @@ package outbox_test
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
 // between calls reached immediately before the first request that is selected, and holds it up
 // until proceed is closed.
 func (p *process) between(selected func(method, path string) bool, reached func(), proceed <-chan struct{}) {
-	met := false
+	var met atomic.Bool // some requests are concurrent
 	p.sending = func(method, path string) {
-		if !met && selected(method, path) {
-			met = true
+		if selected(method, path) && met.CompareAndSwap(false, true) {
 			reached()
 			<-proceed
 		}
