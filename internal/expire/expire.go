@@ -168,9 +168,10 @@ func (sw *sweeper) decide(row outbox.LookupRow, primary *fetch.Entry) {
 		return
 	}
 	r, err := sw.store.PrimaryOf(primary)
-	var implied []types.DerivedRow
+	var implied []view.Lookup
 	if err == nil && r != nil {
-		implied, err = sw.view.Rows(r.Value)
+		implied, err = sw.store.Views.Lookups(r.Value, r.Key, primary.Text(view.PropLookups))
+		implied = slices.DeleteFunc(implied, func(l view.Lookup) bool { return l.View != sw.view })
 	}
 	switch {
 	case err != nil:
@@ -182,18 +183,17 @@ func (sw *sweeper) decide(row outbox.LookupRow, primary *fetch.Entry) {
 	case sw.expired(r.Value):
 		sw.add(&entity{r, row}, nil)
 	case keys.Compare(implied[0].Key.Partition, row.Key.Partition) > 0:
-		later := row.Lookup
-		later.Key = implied[0].Key
-		sw.add(nil, &rowWork{row, &later, func(r *types.SweepReport) { r.Skipped++ }})
+		sw.add(nil, &rowWork{row, &implied[0], func(r *types.SweepReport) { r.Skipped++ }})
 	default:
 		sw.skip()
 	}
 }
 
-// expired reports whether the view's own time of an entity has passed, for as long as OlderThan.
+// expired reports whether an entity has expired, at least OlderThan ago. In a Store for which the view is building or retired it has not.
 func (sw *sweeper) expired(entity any) bool {
-	age := sw.store.Table.Client.Age(sw.view.Expiring.At(entity))
-	return age > 0 && age >= sw.OlderThan
+	at, ok := sw.store.Views.Expires(entity)
+	age := sw.store.Table.Client.Age(at)
+	return ok && age > 0 && age >= sw.OlderThan
 }
 
 func (sw *sweeper) add(e *entity, w *rowWork) {

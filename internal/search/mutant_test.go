@@ -327,7 +327,7 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "E3: moved with a new id", Flags: shownBy("a time is postponed next to a sweep, no fault", bounded), File: expireFile,
-		Old: "		later.Key = implied[0].Key\n", New: "		later.Key, later.ID = implied[0].Key, txn.NewID()\n",
+		Old: "r.Key, primary.Text(view.PropLookups))", New: "r.Key, primary.Text(view.PropView))",
 		Breaks: "A row is moved under the same id.",
 	},
 	{

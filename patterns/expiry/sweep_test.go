@@ -280,3 +280,64 @@ func TestWhatIsInvalidIsRefusedBeforeAnyRequest(t *testing.T) {
 		b.WantRequestCount(t, 0)
 	})
 }
+
+// A reader of lookups leaves the rows of an entity that has expired alone: a change of a version that was read before may make it exist again.
+func TestALookupOfAnEntityThatHasExpiredIsNotSuperfluous(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		x := expiry.At("expiry", nil, expiresOf, nil)
+		users := secondaryindex.Lookup("user", nil, func(s *session) []string { return []string{s.User} }, &secondaryindex.Options[session]{RemoveSuperfluous: true})
+		store := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[session]{Views: []patterns.View[session]{x, users}, Expiry: shortExpiry})
+		item := assert.Must(store.Insert(ctx, newSession("1", "ann", time.Now().Add(time.Minute))))(t)
+		time.Sleep(2 * time.Minute)
+		_, err := store.Get(ctx, at("1"))
+		assert.WantError(t, err, patterns.ErrNotFound)
+		for range 2 {
+			assert.Equal(t, len(assert.All(t, users.On(store).Query(ctx, "app", secondaryindex.Equal("ann"), nil))), 0)
+		}
+		assert.Must(store.PutItem(ctx, item, newSession("1", "ann", time.Now().Add(time.Hour))))(t)
+		assert.Equal(t, len(assert.All(t, users.On(store).Query(ctx, "app", secondaryindex.Equal("ann"), nil))), 1)
+	})
+}
+
+// A Store for which the view is building or retired returns the entities that have expired, so its sweep deletes none.
+func TestASweepOfAViewThatIsSwitchedOffDeletesNoEntity(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		table := harness.NewTable[session](t, b.Table(t), nil)
+		x := expiry.At("expiry", nil, expiresOf, nil)
+		for _, o := range []patterns.StoreOptions[session]{{}, {Building: []string{"expiry"}}, {Retired: []string{"expiry"}}} {
+			o.Views, o.Expiry = []patterns.View[session]{x}, shortExpiry
+			store := assert.Must(patterns.NewStore(table, &o))(t)
+			if o.Building == nil && o.Retired == nil {
+				assert.Must(store.Insert(ctx, newSession("1", "ann", time.Now().Add(-time.Hour))))(t)
+				time.Sleep(time.Minute)
+				continue
+			}
+			r := assert.Must(x.On(store).Sweep(ctx, nil))(t)
+			assert.Equal(t, [3]int{r.Found, r.Skipped, r.Failed}, [3]int{1, 1, 0})
+			assert.Must(store.Get(ctx, at("1")))(t)
+		}
+	})
+}
+
+func TestAFunctionThatPanicsIsAFailureOfTheSweep(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		panics := false
+		x := expiry.At("expiry", nil, func(s *session) time.Time {
+			if panics {
+				panic("of the program")
+			}
+			return s.Expires
+		}, nil)
+		store := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[session]{Views: []patterns.View[session]{x}, Expiry: shortExpiry})
+		assert.Must(store.Insert(ctx, newSession("1", "ann", time.Now().Add(-time.Hour))))(t)
+		time.Sleep(time.Minute)
+		panics = true
+		r := assert.Must(x.On(store).Sweep(ctx, nil))(t)
+		assert.Equal(assert.Now(t), r.Failed, 1)
+		assert.WantError(t, r.Failures[0].Err, patterns.ErrBadView)
+		assert.Must(store.Get(ctx, at("1")))(t)
+	})
+}

@@ -182,6 +182,8 @@ type found[T any] struct {
 	item patterns.Item[T]
 	rows []keys.Key
 	err  error
+
+	mayExist bool // it was not found because it has expired, perhaps, and then it names its rows still
 }
 
 // maxRemoved is how many superfluous rows the reader of a page removes.
@@ -210,7 +212,7 @@ func (r *LookupReader[T]) entities(ctx context.Context, p lookupPlan, rows []out
 					smallest = false
 				}
 			}
-			if f.err == nil && !named && r.index.clean && rows[i].Old && removed.Add(1) <= maxRemoved {
+			if f.err == nil && !named && !f.mayExist && r.index.clean && rows[i].Old && removed.Add(1) <= maxRemoved {
 				_ = r.store.Engine().RemoveLookup(ctx, rows[i]) // a row that stays has no effect
 			}
 			if !named || !smallest {
@@ -233,7 +235,7 @@ func (r *LookupReader[T]) entities(ctx context.Context, p lookupPlan, rows []out
 func (r *LookupReader[T]) read(ctx context.Context, primary keys.Key) (f found[T]) {
 	f.item, f.err = r.store.Get(ctx, primary)
 	if errors.Is(f.err, patterns.ErrNotFound) {
-		return found[T]{}
+		return found[T]{mayExist: r.store.Engine().Views.HasExpiring()}
 	}
 	if f.err != nil {
 		return f
