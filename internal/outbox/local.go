@@ -193,6 +193,11 @@ func (s *Store) holds(ctx context.Context, v *view.View, key keys.Key, owned *vi
 	if err != nil || owner == nil {
 		return false, err
 	}
+	return s.implies(owner, v, key, owned)
+}
+
+// implies reports whether the row of v at key, which belongs to owner, is derived from it.
+func (s *Store) implies(owner *txn.Record, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
 	if s.Views.Gone(owned.As) {
 		return true, nil
 	}

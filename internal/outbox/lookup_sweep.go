@@ -143,13 +143,16 @@ func (s *Store) LookupPrimaries(ctx context.Context, rows []LookupRow) (primarie
 // keeps is [Store.holds] of a Store whose entities expire: one that has expired does not keep its row. It is
 // deleted, with all its rows.
 func keeps(ctx context.Context, s *Store, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
-	holds, err := s.holds(ctx, v, key, owned)
-	if !holds || err != nil || s.Table.Writable.Check(owned.Owner.Partition) != nil {
-		return holds, err
+	if !owned.Known {
+		return true, nil
 	}
 	r, err := s.find(ctx, owned.Owner)
-	if err != nil || r == nil || !s.expired(r.Value) {
-		return r != nil, err
+	if err != nil || r == nil {
+		return false, err
+	}
+	holds, err := s.implies(r, v, key, owned)
+	if !holds || err != nil || !s.expired(r.Value) || s.Table.Writable.Check(owned.Owner.Partition) != nil {
+		return holds, err
 	}
 	_, err = s.Run(ctx, Deletion(r))
 	if err == nil || errors.Is(err, azerr.ErrNotFound) {
