@@ -203,6 +203,8 @@ func (b *Bulk) carryOut(ctx context.Context, ops []bulkOp) (rest []bulkOp) {
 	case alone, errors.Is(err, azerr.ErrOutcomeUnknown), !isolated(err):
 	case errors.As(err, &apart):
 		first = max(1, batch.Index)
+	case errors.Is(err, azerr.ErrNeedsAccelerate): // because of one row; the transaction was not sent, and alone the operation may be
+		first, t.sent = n/2, t.sent-1
 	case batch.Index >= 0:
 		i := batch.Index
 		b.record(t.sent, func() { b.fail(ops[i:i+1], batch.Err) })
@@ -238,7 +240,7 @@ func isolated(err error) bool {
 	if errors.Is(err, azerr.ErrThrottled) || errors.Is(err, azerr.ErrTableNotFound) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	return !errors.As(err, &e) || e.Status != 0 && e.Status < http.StatusInternalServerError
+	return !errors.As(err, &e) || errors.Is(err, azerr.ErrNeedsAccelerate) || e.Status != 0 && e.Status < http.StatusInternalServerError
 }
 
 // fit estimates how many operations fit into a transaction, given that n operations, which are

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/expiry"
@@ -339,5 +341,30 @@ func TestAFunctionThatPanicsIsAFailureOfTheSweep(t *testing.T) {
 		assert.Equal(assert.Now(t), r.Failed, 1)
 		assert.WantError(t, r.Failures[0].Err, patterns.ErrBadView)
 		assert.Must(store.Get(ctx, at("1")))(t)
+	})
+}
+
+func TestEntitiesWithAnyKeysAreDeleted(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		w := newWorld(t, b, nil)
+		rows := []string{"it's", "🙂", " ", strings.Repeat("x", 512), "%2F+&", "_"}
+		for _, row := range rows {
+			for _, partition := range []string{"p", row} {
+				s := &session{partition, row, "", time.Now().Add(-time.Hour)}
+				_, err := w.store.Insert(ctx, s)
+				assert.NoError(t, err, row)
+			}
+		}
+		_, err := w.store.Insert(ctx, newSession(strings.Repeat("x", 513), "", time.Now()))
+		assert.WantError(t, err, keys.ErrBadKey)
+		r, err := w.sweep.Sweep(ctx, nil)
+		assert.NoError(t, err)
+		assert.Equal(t, r.Skipped, 2*len(rows))
+		time.Sleep(time.Minute)
+		r, err = w.sweep.Sweep(ctx, nil)
+		assert.NoError(t, err)
+		assert.Equal(t, [2]int{r.Done, r.Failed}, [2]int{2 * len(rows), 0}, r.Failures)
+		assert.Equal(t, w.stored(t), 0)
 	})
 }
