@@ -10,5 +10,6 @@
 //
 // The folder testdata/recorded contains facts from recordings of the live service, see TestRecordings. README.md has the figures.
 //
-// The folder js contains a program that uses the official JavaScript packages and runs against an account on loopback.
+// The folders js and py contain programs that use the packages for JavaScript and Python and run against accounts on loopback. The suites of
+// public programs run from checkouts, see TestPublicPrograms.
 package conformance

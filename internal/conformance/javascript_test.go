@@ -4,9 +4,7 @@ import (
 	"bytes"
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -84,26 +82,18 @@ func unsigned(t *testing.T, recording []byte) []string {
 func runNode(t *testing.T, node, modules, program, account string) {
 	cmd := exec.CommandContext(t.Context(), node, filepath.Join("js", "run.cjs"), program)
 	cmd.Env = append(os.Environ(), "NODE_PATH="+modules, "NODE_OPTIONS=", "ACCOUNT="+account)
-	var output, errorOutput bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &output, &errorOutput
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("%v\n%s", err, errorOutput.Bytes())
-	}
-	steps := 0
-	for lines := json.NewDecoder(&output); ; steps++ {
-		var s struct{ Name, Error string }
-		err := lines.Decode(&s)
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		assert.NoError(t, err)
-		t.Run(s.Name, func(t *testing.T) {
-			assert.Equal(t, s.Error, "")
+	steps := stepsOf(t, cmd)
+	for name, failure := range steps {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, failure, "")
 		})
 	}
-	if steps < 10 {
-		t.Errorf("the program reported %d steps\n%s", steps, errorOutput.Bytes())
+	if len(steps) < 10 {
+		t.Errorf("the program reported %d steps", len(steps))
 	}
 }
 
-func TestTheLockFileNamesNoDownloadAddress(t *testing.T) { azurite.CheckLockFile(t, jsLock) }
+func TestTheLockFilesNameNoDownloadAddress(t *testing.T) {
+	azurite.CheckLockFile(t, jsLock)
+	azurite.CheckLockFile(t, oldLock)
+}
