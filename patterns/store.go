@@ -187,7 +187,7 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 	if table.keyFunc {
 		engine.Views.KeyOf = table.txn.KeyOf
 	}
-	rows, err := table.rows.Primaries(engine.Views, o.Primaries, engine.Expired)
+	rows, err := table.rows.Primaries(engine.Views, o.Primaries, func(entity any) bool { return engine.Expired(entity, 0) })
 	if err != nil {
 		return nil, fmt.Errorf("new store: Primaries: %w", err)
 	}

@@ -128,15 +128,7 @@ func (o *storeOp) insert(engine *outbox.Store, in *outbox.Intent) error {
 		return ErrExists
 	}
 	in.Known = true
-	err := o.store(engine, in)
-	store := in.Next
-	in.Next = func(was *txn.Record) (any, error) {
-		if was != nil { // the insert has met an entity that had expired, and was replaced since
-			return nil, fmt.Errorf("insert: %w", ErrExists)
-		}
-		return store(nil)
-	}
-	return err
+	return o.store(engine, in)
 }
 
 func (o *storeOp) put(engine *outbox.Store, in *outbox.Intent) error {

@@ -23,52 +23,34 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/calls"
-	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/internal/sweep"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
-	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
-
-// maxStep is how many rows a step with a deadline processes at most.
-const maxStep = 100
 
 // sweeper is a sweep of the rows of an expiring view.
 type sweeper struct {
 	*sweep.Run
 	store *outbox.Store
 	view  *view.View
-	table *txn.Table // of the rows
-
-	mu   sync.Mutex // guards what follows: the work of a page
-	gone []entity
-	work []rowWork
 }
 
-// entity is an entity that has expired.
-type entity struct {
-	*txn.Record
-	row outbox.LookupRow
-}
-
-// rowWork is what is to be done with a row.
-type rowWork struct {
-	row   outbox.LookupRow
-	later *view.Lookup // the row that is stored first, nil for none
-	count func(*types.SweepReport)
+// due is a row whose bucket has ended, and what becomes of it.
+type due struct {
+	outbox.LookupRow
+	entity *txn.Record // that has expired, and is deleted before the row
+	stays  bool
+	err    error
 }
 
 // Sweep deletes the entities whose rows in the view are due. The options are those of [sweep.Run].
@@ -83,11 +65,7 @@ func Sweep(ctx context.Context, s *outbox.Store, name string, opts *types.SweepO
 	}
 	if err == nil {
 		table, _ := s.TableOf(sw.view)
-		sw.table = &txn.Table{Client: table.Client, Codec: edm.PropertiesCodec(), Zero: func() any { return new(edm.Properties) }}
-		err = run.Tables(ctx, 1, func() string { a, _ := table.Client.Address(); return a.Base }, func(ctx context.Context) error {
-			_, err := s.Own(ctx, !sw.DryRun)
-			return err
-		}, sw.page)
+		err = run.Tables(ctx, 1, func() string { a, _ := table.Client.Address(); return a.Base }, sw.begin, sw.page)
 	}
 	if err != nil {
 		err = fmt.Errorf("sweep: %w", err)
@@ -95,78 +73,72 @@ func Sweep(ctx context.Context, s *outbox.Store, name string, opts *types.SweepO
 	return sw.Report(), err
 }
 
-// page processes a page of rows whose buckets have ended. A cursor is the end of the range of buckets, and
-// that of the page.
+// begin finds out the time of the service, which any reply shows.
+func (sw *sweeper) begin(ctx context.Context) error {
+	_, err := sw.store.Own(ctx, !sw.DryRun)
+	if end, known := sw.end(); err == nil && !known {
+		_, _, err = sw.read(ctx, end, "", 1)
+	}
+	return err
+}
+
+// end returns the end of the buckets to read, and whether that is by the clock of the service.
+func (sw *sweeper) end() (end string, known bool) {
+	table, _ := sw.store.TableOf(sw.view)
+	now, known := table.Client.ServiceTime()
+	if !known {
+		now = time.Now()
+	}
+	end, _ = keys.Ticks(now.Add(-sw.OlderThan)) // of a time that can be stored
+	return end, known
+}
+
+// read reads a page of the rows whose buckets end before end.
+func (sw *sweeper) read(ctx context.Context, end, cursor string, size int) ([]outbox.LookupRow, string, error) {
+	return sw.store.LookupPage(ctx, sw.view, query.PartitionKey.Within(sw.view.Expiring.Ended(sw.view.Name, end)), cursor, &types.QueryOptions{
+		Select: []string{view.PropOwnerPK, view.PropOwnerRK, view.PropView}, Allow: query.TableScan, PageSize: size,
+	})
+}
+
+// page processes a page of rows. A cursor is the end of the buckets that the sweep reads, and that of the page.
 func (sw *sweeper) page(ctx context.Context, _ int, cursor string) (next string, err error) {
-	rows, end, next, err := sw.read(ctx, cursor)
+	end, at, began := strings.Cut(cursor, " ")
+	if !began {
+		end, _ = sw.end()
+	}
+	rows, next, err := sw.read(ctx, end, at, sw.PageSize())
 	if err != nil {
 		return cursor, err
 	}
-	of := map[string][]outbox.LookupRow{} // by partition of the primaries
+	var work []*due
+	var old []outbox.LookupRow
 	for _, row := range rows {
-		if !row.Old {
-			sw.skip()
-			continue
+		if row.Old {
+			old = append(old, row)
+		} else {
+			work = append(work, &due{LookupRow: row, stays: true})
 		}
-		of[row.Primary.Partition] = append(of[row.Primary.Partition], row)
 	}
-	groups := slices.Collect(maps.Values(of))
-	_ = calls.Each(ctx, len(groups), sw.store.Parallel, func(ctx context.Context, i int) error {
-		primaries, _, err := sw.store.LookupPrimaries(ctx, groups[i])
-		for k, row := range groups[i] {
-			if err != nil {
-				sw.fail(row, err)
-			} else {
-				sw.decide(row, primaries[k])
-			}
+	sw.store.LookupPrimaries(ctx, old, func(row outbox.LookupRow, primary *fetch.Entry, err error) {
+		d := &due{LookupRow: row, err: err}
+		if work = append(work, d); primary != nil {
+			sw.decide(d, primary)
 		}
-		return nil // failures are in the report
 	})
-	sw.delete(ctx)
-	sw.change(ctx)
+	if !sw.DryRun {
+		sw.carryOut(ctx, work)
+	}
+	for _, d := range work {
+		sw.Found(d.Row(), d.err, d.count)
+	}
 	if next != "" {
 		next = end + " " + next
 	}
 	return next, ctx.Err()
 }
 
-// read reads the page at the cursor. end is the end of the range of partitions that the sweep reads.
-func (sw *sweeper) read(ctx context.Context, cursor string) (rows []outbox.LookupRow, end, next string, err error) {
-	end, cursor, began := strings.Cut(cursor, " ")
-	opts := &types.QueryOptions{Select: []string{view.PropOwnerPK, view.PropOwnerRK, view.PropView}, Allow: query.TableScan}
-	if sw.Deadline > 0 {
-		opts.PageSize = maxStep
-	}
-	for {
-		now, known := sw.table.Client.ServiceTime()
-		if !known {
-			now = time.Now()
-		}
-		r, err := sw.view.Expiring.Ended(sw.view.Name, now.Add(-sw.OlderThan))
-		if err != nil {
-			return nil, "", "", err
-		}
-		if began {
-			r.To = r.From + end
-		}
-		end = strings.TrimPrefix(r.To, r.From)
-		rows, next, err = sw.store.LookupPage(ctx, sw.view, query.PartitionKey.Within(r), cursor, opts)
-		if err != nil || known || began { // otherwise the reply has shown the time
-			return rows, end, next, err
-		}
-		if _, known = sw.table.Client.ServiceTime(); !known {
-			return rows, end, next, nil
-		}
-	}
-}
-
-// decide decides what becomes of a row that is due and was stored long enough ago. primary is nil if no entity names it.
-func (sw *sweeper) decide(row outbox.LookupRow, primary *fetch.Entry) {
-	drop := rowWork{row: row, count: func(r *types.SweepReport) { r.Done++; r.Lookups++ }}
-	if primary == nil {
-		sw.add(nil, &drop)
-		return
-	}
+// decide decides what becomes of a row that was stored long enough ago, and that its primary names.
+func (sw *sweeper) decide(d *due, primary *fetch.Entry) {
 	r, err := sw.store.PrimaryOf(primary)
 	var implied []view.Lookup
 	if err == nil && r != nil {
@@ -174,122 +146,49 @@ func (sw *sweeper) decide(row outbox.LookupRow, primary *fetch.Entry) {
 		implied = slices.DeleteFunc(implied, func(l view.Lookup) bool { return l.View != sw.view })
 	}
 	switch {
-	case err != nil:
-		sw.fail(row, err)
-	case r == nil: // not an entity of this Store
-		sw.skip()
+	case err != nil, r == nil: // nil if it is not an entity of this Store
+		d.err, d.stays = err, true
 	case len(implied) == 0: // a program that does not use the Store has removed the time
-		sw.add(nil, &drop)
-	case sw.expired(r.Value):
-		sw.add(&entity{r, row}, nil)
-	case keys.Compare(implied[0].Key.Partition, row.Key.Partition) > 0:
-		sw.add(nil, &rowWork{row, &implied[0], func(r *types.SweepReport) { r.Skipped++ }})
-	default:
-		sw.skip()
+	case sw.store.Expired(r.Value, sw.OlderThan): // never in a Store for which the view is building or retired
+		d.entity = r
+	default: // it was postponed
+		d.Later = &implied[0]
+		d.stays = keys.Compare(d.Later.Key.Partition, d.Key.Partition) <= 0
 	}
 }
 
-// expired reports whether an entity has expired, at least OlderThan ago. In a Store for which the view is building or retired it has not.
-func (sw *sweeper) expired(entity any) bool {
-	at, ok := sw.store.Views.Expires(entity)
-	age := sw.store.Table.Client.Age(at)
-	return ok && age > 0 && age >= sw.OlderThan
-}
-
-func (sw *sweeper) add(e *entity, w *rowWork) {
-	sw.mu.Lock()
-	defer sw.mu.Unlock()
-	if e != nil {
-		sw.gone = append(sw.gone, *e)
-	} else {
-		sw.work = append(sw.work, *w)
-	}
-}
-
-// delete deletes the entities that have expired, those of a partition in as few transactions as possible.
-func (sw *sweeper) delete(ctx context.Context) {
-	failures := map[int]error{}
-	if !sw.DryRun {
-		b := outbox.NewBulk(sw.store, sw.store.Parallel, func(types.Progress) {}, func(index int, _ keys.Key, _ any, err error) {
-			failures[index] = err
-		})
-		for _, e := range sw.gone {
-			b.Add(ctx, outbox.Deletion(e.Record), nil, nil)
-		}
-		b.Flush(ctx)
-	}
-	for i, e := range sw.gone {
-		switch err := failures[i]; {
-		case err == nil:
-			sw.work = append(sw.work, rowWork{row: e.row, count: func(r *types.SweepReport) { r.Done++ }})
-		case errors.Is(err, azerr.ErrConflict), errors.Is(err, azerr.ErrNotFound): // changed since it was read: the row stays
-			sw.skip()
-		default:
-			sw.fail(e.row, err)
-		}
-	}
-	sw.gone = nil
-}
-
-// change moves and deletes rows, those of a partition in as few transactions as possible. A row is deleted after the one
-// that it is moved to is stored.
-func (sw *sweeper) change(ctx context.Context) {
-	work := sw.work
-	sw.work = nil
-	failed := sw.write(ctx, work, func(w *rowWork) *txn.Op {
-		if w.later == nil {
-			return nil
-		}
-		return w.later.Put(w.row.Primary)
-	})
-	moved := slices.DeleteFunc(slices.Clone(work), func(w rowWork) bool { return failed[w.row.Row()] })
-	failed = sw.write(ctx, moved, func(w *rowWork) *txn.Op {
-		op := &txn.Op{Kind: wire.Delete, ETag: "*", IfExists: true}
-		op.At(w.row.Row())
-		return op
-	})
-	for _, w := range moved {
-		if !failed[w.row.Row()] {
-			sw.count(w.count)
-		}
-	}
-}
-
-// write carries out the operation of each row, if it has one. It returns the rows whose operation failed, which it has counted.
-func (sw *sweeper) write(ctx context.Context, work []rowWork, of func(*rowWork) *txn.Op) map[keys.Key]bool {
-	failed := map[keys.Key]bool{}
-	if sw.DryRun {
-		return failed
-	}
-	var sent []rowWork
-	b := txn.NewBulk(sw.table, sw.store.Parallel, func(types.Progress) {}, func(index int, _ keys.Key, _ *txn.Op, err error) {
-		if !errors.Is(err, azerr.ErrNotFound) { // another sweep was faster
-			failed[sent[index].row.Row()] = true
-			sw.fail(sent[index].row, err)
+// carryOut deletes the entities, and then moves or removes the rows: those of a partition in as few transactions as possible.
+func (sw *sweeper) carryOut(ctx context.Context, work []*due) {
+	b := outbox.NewBulk(sw.store, sw.store.Parallel, func(types.Progress) {}, func(_ int, _ keys.Key, of any, err error) {
+		d := of.(*due)
+		d.stays = true
+		if !errors.Is(err, azerr.ErrConflict) && !errors.Is(err, azerr.ErrNotFound) { // otherwise it was changed since it was read
+			d.err = err
 		}
 	})
-	for _, w := range work {
-		if op := of(&w); op != nil {
-			sent = append(sent, w)
-			b.Add(ctx, op)
+	for _, d := range work {
+		if d.entity != nil {
+			b.Add(ctx, outbox.Deletion(d.entity), d, nil)
 		}
 	}
 	b.Flush(ctx)
-	return failed
+	var left []*due
+	var rows []outbox.LookupRow
+	for _, d := range work {
+		if !d.stays && d.err == nil {
+			left, rows = append(left, d), append(rows, d.LookupRow)
+		}
+	}
+	sw.store.RemoveLookups(ctx, rows, func(i int, err error) { left[i].err = err })
 }
 
-func (sw *sweeper) count(add func(*types.SweepReport)) {
-	sw.Count(func(r *types.SweepReport) {
-		r.Found++
-		add(r)
-	})
-}
-
-func (sw *sweeper) skip() { sw.count(func(r *types.SweepReport) { r.Skipped++ }) }
-
-func (sw *sweeper) fail(row outbox.LookupRow, err error) {
-	sw.count(func(r *types.SweepReport) {
-		r.Failed++
-		r.Failures = append(r.Failures, types.SweepFailure{Key: row.Row(), Err: err})
-	})
+// count counts the row.
+func (d *due) count(r *types.SweepReport) {
+	if d.stays || d.Later != nil {
+		r.Skipped++
+		return
+	}
+	if r.Done++; d.entity == nil {
+		r.Lookups++
+	}
 }

@@ -223,12 +223,12 @@ func (c *check) findOwner(ctx context.Context, r *Checked) {
 	if r.Own = r.other == nil && !r.found.Row.Absent(); r.other == nil || !r.Wanted {
 		return
 	}
-	if r.other.Known {
-		c.requests++
+	if r.Held = !r.other.Known; r.Held {
+		return
 	}
-	var err error
-	r.Held, err = c.holds(ctx, r.view, r.claim.Key, r.other)
-	if err != nil && !errors.Is(err, keys.ErrBadKey) && !errors.Is(err, azerr.ErrKeyChanged) { // a row of another kind
+	c.requests++
+	owner, err := c.holder(ctx, r.view, r.claim.Key, r.other)
+	if r.Held = owner != nil; err != nil && !errors.Is(err, keys.ErrBadKey) && !errors.Is(err, azerr.ErrKeyChanged) { // a row of another kind
 		r.Err = err
 	}
 }

@@ -143,21 +143,19 @@ func (t *transaction) classify(ctx context.Context, index int, e *types.Error) e
 // meet reads the row at which an insert failed with e. It reports whether the insert is to be
 // repeated, because there is no entity; otherwise err is why it failed.
 func (t *transaction) meet(ctx context.Context, op *operation, e error) (again bool, err error) {
-	before := op.met
-	if before == nil && !errors.Is(e, azerr.ErrExists) {
+	if op.met == nil && op.former == nil && !errors.Is(e, azerr.ErrExists) {
 		return false, e
 	}
 	primary, part, err := t.store.read(ctx, op.Key)
-	switch op.met = part; {
-	case part != nil:
+	op.met, op.former = part, nil
+	switch {
+	case errors.Is(err, azerr.ErrNotFound):
 		return true, nil
-	case t.store.absent(primary):
-		op.Known, op.Reread = false, true // from now on the insert reads what it replaces
+	case primary != nil && t.store.expired(primary.Value):
+		op.former = primary
 		return true, nil
-	case before == nil:
-		return false, e
-	case primary != nil: // the row was changed into an entity
+	case primary != nil && !errors.Is(e, azerr.ErrExists): // the row was changed into an entity
 		return false, fmt.Errorf("%s: %w", op.Op, azerr.ErrExists)
 	}
-	return errors.Is(err, azerr.ErrNotFound), e
+	return false, e
 }

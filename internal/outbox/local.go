@@ -135,6 +135,8 @@ func (t *transaction) confirmDuplicate(ctx context.Context, err error) error {
 		case rerr != nil:
 			return op.failed(fmt.Errorf("%s: %w", op.Op, rerr))
 		case now.ETag == op.was.ETag:
+		case op.former != nil:
+			op.former, outdated = nil, true
 		case !op.Reread:
 			return op.failed(fmt.Errorf("%s: %w", op.Op, azerr.ErrConflict))
 		default:
@@ -179,21 +181,30 @@ func (s *Store) mayOverwrite(ctx context.Context, v *view.View, key keys.Key, ow
 			}
 		}
 	}
-	holds, err := s.keeps(ctx, s, v, key, owned)
-	return err == nil && !holds, err
-}
-
-// holds reports whether a row that belongs to another primary is derived from it, or from no
-// primary that is known. One request at most.
-func (s *Store) holds(ctx context.Context, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
-	if !owned.Known {
+	owner, err := s.holder(ctx, v, key, owned)
+	if err != nil || owner == nil || !s.expired(owner.Value) || s.Table.Writable.Check(owner.Key.Partition) != nil {
+		return err == nil && owner == nil, err
+	}
+	_, err = s.Run(ctx, Deletion(owner))
+	switch {
+	case errors.Is(err, azerr.ErrConflict): // it was changed, so it may not have expired
+		return false, nil
+	case errors.Is(err, azerr.ErrNotFound):
 		return true, nil
 	}
+	return err == nil, err
+}
+
+// holder returns the primary that a row belongs to, nil if the row is not derived from it. One request.
+func (s *Store) holder(ctx context.Context, v *view.View, key keys.Key, owned *view.OwnedByOther) (*txn.Record, error) {
 	owner, err := s.find(ctx, owned.Owner)
 	if err != nil || owner == nil {
-		return false, err
+		return nil, err
 	}
-	return s.implies(owner, v, key, owned)
+	if holds, err := s.implies(owner, v, key, owned); err != nil || !holds {
+		return nil, err
+	}
+	return owner, nil
 }
 
 // implies reports whether the row of v at key, which belongs to owner, is derived from it.

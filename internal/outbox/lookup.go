@@ -69,7 +69,6 @@ func (noLookups) explain(_ *explanation, outbox []*operation, transaction func([
 // lookups is the lookupWriter of other Stores. README.md has the rules L1 to L7.
 type lookups struct {
 	t    *transaction
-	ops  map[*operation]*lookupRows
 	at   time.Time // just before the first row with the present ids was sent
 	open bool      // an attempt with the present ids may have been applied
 	lost bool      // an attempt with earlier ids may have been applied
@@ -77,9 +76,7 @@ type lookups struct {
 	redo bool      // the last put failed
 }
 
-func newLookups(t *transaction) lookupWriter {
-	return &lookups{t: t, ops: map[*operation]*lookupRows{}}
-}
+func newLookups(t *transaction) lookupWriter { return &lookups{t: t} }
 
 // lookupRows are the lookup rows of an operation.
 type lookupRows struct {
@@ -91,9 +88,11 @@ type lookupRows struct {
 	former []view.Lookup // with earlier ids, which no version can name
 }
 
-// moves reports whether a sweep may have moved the row, which was not stored by this operation. It is left to the sweep.
-func (r *lookupRows) moves(row *view.Lookup) bool {
-	return row.View.Expiring != nil && slices.Contains(r.old, *row)
+// outdated returns the rows that the new version does not name, except those of old that a sweep may have moved, to which it leaves them.
+func (r *lookupRows) outdated() []view.Lookup {
+	return slices.DeleteFunc(slices.Concat(r.old, r.stored), func(row view.Lookup) bool {
+		return slices.Contains(r.new, row) || row.View.Expiring != nil && slices.Contains(r.old, row)
+	})
 }
 
 // begin drops the ids of the last attempt if one with them may have been applied, or may be sent too
@@ -101,11 +100,7 @@ func (r *lookupRows) moves(row *view.Lookup) bool {
 func (l *lookups) begin() {
 	expires := !l.at.IsZero() && calls.Elapsed(l.at) >= l.t.store.limit()/2
 	for _, op := range l.t.ops {
-		r := l.ops[op]
-		if r == nil {
-			r = &lookupRows{}
-			l.ops[op] = r
-		}
+		r := &op.lookups
 		if len(r.ids) > 0 && !l.open && !expires {
 			continue
 		}
@@ -123,7 +118,7 @@ func (l *lookups) before(op *operation, views *view.Set) (err error) {
 	if op.index == 0 {
 		l.begin()
 	}
-	r := l.ops[op]
+	r := &op.lookups
 	r.old, r.new, r.added = nil, nil, nil
 	if op.was == nil || op.Rows != nil {
 		return nil
@@ -134,7 +129,7 @@ func (l *lookups) before(op *operation, views *view.Set) (err error) {
 }
 
 func (l *lookups) after(op *operation) (err error) {
-	r := l.ops[op]
+	r := &op.lookups
 	if r.new, err = op.views.Lookups(op.now, op.Key, view.LookupsOf(&op.origin.Unknown)); err != nil {
 		return err
 	}
@@ -165,45 +160,27 @@ func stampsWith(id string, ids []string) func(body []byte) (string, error) {
 	}
 }
 
-// lookupPlace is a partition of a table with lookup rows.
-type lookupPlace struct {
-	table     *view.RemoteTable
-	partition string
-}
-
 // put stores the rows that are not stored yet, those of a partition in one request. They are stored
 // whether they exist or not, so that a repeated request does not fail. A late one stores a row that no
 // primary names.
-func (l *lookups) put(ctx context.Context) error {
-	var all []lookupRequest
+func (l *lookups) put(ctx context.Context) (err error) {
+	var rows []LookupRow
 	for _, op := range l.t.ops {
-		r := l.ops[op]
+		r := &op.lookups
 		for _, row := range r.added {
 			known := slices.Contains(r.stored, row)
-			if known && !l.redo {
-				continue
-			}
-			body, err := row.Body(op.Key)
-			if err != nil {
-				return op.failed(fmt.Errorf("%s: %w", op.Op, err))
-			}
-			all = addLookup(all, l.place(&row), &wire.Write{Kind: wire.InsertOrReplace, PartitionKey: row.Key.Partition, RowKey: row.Row().Row, Body: body})
 			if !known {
 				r.stored = append(r.stored, row)
 			}
+			if !known || l.redo {
+				rows = append(rows, LookupRow{Lookup: row, Primary: op.Key})
+			}
 		}
 	}
-	if len(all) > 0 && l.at.IsZero() {
+	if len(rows) > 0 && l.at.IsZero() {
 		l.at = time.Now()
 	}
-	err := calls.Each(untracked(ctx), len(all), l.t.store.Parallel, func(ctx context.Context, i int) (err error) {
-		if r := all[i]; len(r.writes) == 1 {
-			_, err = r.table.Client.Write(ctx, *r.writes[0])
-		} else {
-			_, err = r.table.Client.Batch(ctx, r.writes)
-		}
-		return err
-	})
+	l.t.store.writeLookups(untracked(ctx), rows, func(i int) *txn.Op { return rows[i].Put(rows[i].Primary) }, func(_ int, e error) { err = e })
 	l.redo = err != nil
 	var e *types.Error
 	if errors.As(err, &e) && e.Unsure { // of the row: the transaction is not sent
@@ -217,32 +194,6 @@ func (l *lookups) put(ctx context.Context) error {
 		err = fmt.Errorf("%s: lookup row: %w", l.t.name(), err)
 	}
 	return err
-}
-
-// lookupRequest stores rows of one place.
-type lookupRequest struct {
-	lookupPlace
-	writes []*wire.Write
-}
-
-// addLookup adds a write to the last request of its place, or to a new one if that is full.
-func addLookup(all []lookupRequest, at lookupPlace, w *wire.Write) []lookupRequest {
-	for i := range slices.Backward(all) {
-		if r := &all[i]; r.lookupPlace == at {
-			if len(r.writes) == wire.MaxBatchOps {
-				break
-			}
-			r.writes = append(r.writes, w)
-			return all
-		}
-	}
-	return append(all, lookupRequest{at, []*wire.Write{w}})
-}
-
-// place returns where a row is stored.
-func (l *lookups) place(row *view.Lookup) lookupPlace {
-	table, _ := l.t.store.tableOf(row.View)
-	return lookupPlace{table, row.Key.Partition}
 }
 
 // send enforces rules L1 and L4. A transaction that only inserts could be applied a second time, after
@@ -268,7 +219,7 @@ func (l *lookups) send(ctx context.Context, changes []txn.Change, request sender
 	}
 	primaries := changes[:len(l.t.changed)]
 	for i, op := range l.t.changed {
-		if r := l.ops[op]; len(r.added) > 0 {
+		if r := &op.lookups; len(r.added) > 0 {
 			if primaries[i].ID == "" {
 				primaries[i].ID = r.ids[0]
 			}
@@ -295,28 +246,21 @@ func (l *lookups) repeats() bool { return l.once }
 
 // end enforces rule L6.
 func (l *lookups) end(ctx context.Context, applied bool) {
-	var rows []view.Lookup
+	var rows []LookupRow
 	for _, op := range l.t.ops {
-		r := l.ops[op]
-		if r == nil { // nothing was planned
-			continue
-		}
-		rows = append(rows, r.former...)
+		r := &op.lookups
+		gone := r.former
 		switch {
 		case applied:
-			for _, row := range slices.Concat(r.old, r.stored) {
-				if !slices.Contains(r.new, row) && !r.moves(&row) {
-					rows = append(rows, row)
-				}
-			}
+			gone = append(gone, r.outdated()...)
 		case !l.open:
-			rows = append(rows, r.stored...)
+			gone = append(gone, r.stored...)
+		}
+		for _, row := range gone {
+			rows = append(rows, LookupRow{Lookup: row})
 		}
 	}
-	l.t.store.each(len(rows), func(i int) {
-		// If that fails the row is left to a sweep.
-		_, _ = l.place(&rows[i]).table.Client.Write(untracked(ctx), txn.Delete(rows[i].Row(), "*"))
-	})
+	l.t.store.RemoveLookups(untracked(ctx), rows, func(int, error) {}) // a row that stays is left to a sweep
 }
 
 // untracked returns a context for writes of lookup rows: one without a reply concerns no row of the outbox.
@@ -325,9 +269,7 @@ func untracked(ctx context.Context) context.Context {
 }
 
 func (l *lookups) suppose(op *operation, was, now any) (err error) {
-	r := &lookupRows{}
-	l.ops[op] = r
-	views := l.t.store.Views.After("")
+	r, views := &op.lookups, l.t.store.Views.After("")
 	if r.old, err = views.Lookups(was, op.Key, ""); err != nil {
 		return err
 	}
@@ -342,43 +284,38 @@ func (l *lookups) suppose(op *operation, was, now any) (err error) {
 const sweepLater = "later, when it has expired, a sweep deletes it: 2.1 requests, or 0.3 if 50 of its partition expire together. " +
 	"If all entities live equally long, package highvolumedelete drops a whole period with one"
 
-// expiring reports whether a view finds entities that expire.
-func (s *Store) expiring(name string) bool {
-	v, err := s.Views.View(name)
-	return err == nil && v.Expiring != nil
-}
-
 func (l *lookups) explain(x *explanation, outbox []*operation, transaction func([]*operation)) {
-	var added, removed []types.StepRow
-	places := map[lookupPlace]int{}
+	var added, removed []view.Lookup
 	for _, op := range l.t.ops {
-		r := l.ops[op]
-		for i := range r.added {
-			places[l.place(&r.added[i])]++
-			added = append(added, types.StepRow{View: r.added[i].View.Name, Action: "insert lookup row", Key: r.added[i].Key})
-		}
-		for i := range r.old {
-			if !slices.Contains(r.new, r.old[i]) && !r.moves(&r.old[i]) {
-				removed = append(removed, types.StepRow{View: r.old[i].View.Name, Action: "delete lookup row", Key: r.old[i].Key})
-			}
-		}
+		added, removed = append(added, op.lookups.added...), append(removed, op.lookups.outdated()...)
 	}
-	requests := 0
-	for _, n := range places {
-		requests += (n + wire.MaxBatchOps - 1) / wire.MaxBatchOps
-	}
-	if len(added) > 0 {
+	if requests, rows := l.steps("insert lookup row", added); requests > 0 {
 		trips := (requests + x.limit - 1) / x.limit
 		if len(outbox) > 0 { // next to the message
 			trips = 0
 		}
-		x.steps(types.Before, "insert lookup rows", requests, trips, added...)
+		x.steps(types.Before, "insert lookup rows", requests, trips, rows...)
 	}
 	transaction(outbox)
-	if len(removed) > 0 {
-		x.step(types.Eventual, "delete lookup rows", len(removed), removed...)
+	if requests, rows := l.steps("delete lookup row", removed); requests > 0 {
+		x.step(types.Eventual, "delete lookup rows", requests, rows...)
 	}
-	if slices.ContainsFunc(added, func(row types.StepRow) bool { return l.t.store.expiring(row.View) }) {
+	if slices.ContainsFunc(added, func(row view.Lookup) bool { return row.View.Expiring != nil }) {
 		x.step(types.Eventual, sweepLater, 0)
 	}
+}
+
+// steps returns the steps that write rows, and how many requests they take together.
+func (l *lookups) steps(action string, rows []view.Lookup) (requests int, steps []types.StepRow) {
+	in := map[place]int{}
+	for _, row := range rows {
+		table, _ := l.t.store.tableOf(row.View)
+		at := place{table, row.Key.Partition}
+		if in[at]%wire.MaxBatchOps == 0 {
+			requests++
+		}
+		in[at]++
+		steps = append(steps, types.StepRow{View: row.View.Name, Action: action, Key: row.Key})
+	}
+	return requests, steps
 }

@@ -3,18 +3,30 @@ package outbox
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
-	"github.com/azpatterns/azpatterns/internal/calls"
+	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
 )
+
+// LookupRow is a lookup row that was read, or is written.
+type LookupRow struct {
+	view.Lookup
+	Primary keys.Key // which it contains
+	Old     bool     // it is older than Expiry, by the Date of the reply that contained it, or of an earlier one
+
+	Later *view.Lookup // the row that takes its place if it is removed, nil for none
+}
 
 // lookupsOf returns the lookup rows that a primary implies which was read; nil implies none.
 func (s *Store) lookupsOf(r *txn.Record) ([]view.Lookup, error) {
@@ -44,29 +56,28 @@ func (s *Store) lookupViews(t *view.RemoteTable) (names []any) {
 
 // lookups removes those of the rows that are lookup rows which no primary names.
 func (sw *sweeper) lookups(ctx context.Context, t *view.RemoteTable, rows []fetch.Entry) {
-	of := map[string][]LookupRow{} // by partition of their primaries
+	var old, gone []LookupRow
 	for i := range rows {
 		row, ok := sw.store.lookupRow(t, &rows[i])
 		if ok && row.Old && t.Client.Age(rows[i].Timestamp) >= sw.OlderThan {
-			of[row.Primary.Partition] = append(of[row.Primary.Partition], row)
+			old = append(old, row)
 		}
 	}
-	for _, some := range of {
-		_, err := sw.store.RemoveLookups(ctx, some, func(row LookupRow, remove func() error) error {
-			sw.do(row.Row(), remove, func(r *types.SweepReport) { r.Done++; r.Lookups++ })
-			return nil // a failure is in the report
-		})
-		if err != nil {
-			sw.count(some[0].Row(), err, nil)
+	sw.store.LookupPrimaries(ctx, old, func(row LookupRow, primary *fetch.Entry, err error) {
+		switch {
+		case err != nil:
+			sw.Found(row.Row(), err, nil)
+		case primary == nil:
+			gone = append(gone, row)
 		}
+	})
+	failed := map[int]error{}
+	if !sw.DryRun {
+		sw.store.RemoveLookups(ctx, gone, func(i int, err error) { failed[i] = err })
 	}
-}
-
-// LookupRow is a lookup row that was read.
-type LookupRow struct {
-	view.Lookup
-	Primary keys.Key // which it contains
-	Old     bool     // it is older than Expiry, by the Date of the reply that contained it, or of an earlier one
+	for i, row := range gone {
+		sw.Found(row.Row(), failed[i], func(r *types.SweepReport) { r.Done++; r.Lookups++ })
+	}
 }
 
 // LookupPage returns those rows of a page that are lookup rows of v. One request.
@@ -93,73 +104,90 @@ func (s *Store) lookupRow(t *view.RemoteTable, e *fetch.Entry) (row LookupRow, o
 	return row, ok
 }
 
-// RemoveLookup removes a row that its primary does not name. It is not an error if it does not exist.
-func (s *Store) RemoveLookup(ctx context.Context, row LookupRow) error {
-	table, _ := s.tableOf(row.View)
-	_, err := table.Client.Write(ctx, txn.Delete(row.Row(), "*"))
-	if errors.Is(err, azerr.ErrNotFound) {
-		return nil
+// LookupPrimaries reads the primaries of rows, those of a partition in few requests, see [Store.readTogether]. It calls do for each row
+// with the row of its primary, nil if that does not exist, or does not name the lookup row, or with the error that it met. If that was
+// older than Expiry by the Date of a reply that the caller had before this call, no transaction that names it can still arrive, and
+// it may be removed: rule L5.
+func (s *Store) LookupPrimaries(ctx context.Context, rows []LookupRow, do func(row LookupRow, primary *fetch.Entry, err error)) (requests int) {
+	of := map[string][]LookupRow{}
+	for _, row := range rows {
+		of[row.Primary.Partition] = append(of[row.Primary.Partition], row)
 	}
-	return err
+	groups := slices.Collect(maps.Values(of))
+	var mu sync.Mutex
+	s.each(len(groups), func(i int) {
+		sets := make([]*together, len(groups[i]))
+		for k, row := range groups[i] {
+			sets[k] = &together{names: []string{row.Primary.Row}}
+		}
+		n, err := s.readTogether(ctx, place{s.own, groups[i][0].Primary.Partition}, sets, time.Time{})
+		mu.Lock()
+		defer mu.Unlock()
+		requests += n
+		for k, row := range groups[i] {
+			var e *fetch.Entry
+			if err == nil {
+				e = sets[k].rows[0]
+			}
+			if e != nil && !row.NamedBy(e.Text(view.PropLookups)) {
+				e = nil
+			}
+			do(row, e, err)
+		}
+	})
+	return requests
 }
 
-// RemoveLookups reads the primaries of rows, which are in one partition, and calls do for each row that its
-// primary does not name, with the function that removes it. The caller has read the rows, and found, by the Date of a reply that it
-// had before this call, that they were older than Expiry: rule L5. So no transaction that names them can still arrive.
-func (s *Store) RemoveLookups(ctx context.Context, rows []LookupRow, do func(row LookupRow, remove func() error) error) (int, error) {
-	primaries, requests, err := s.LookupPrimaries(ctx, rows)
-	if err != nil {
-		return requests, err
-	}
-	return requests, calls.Each(ctx, len(rows), s.Parallel, func(ctx context.Context, i int) error {
-		if primaries[i] != nil {
+// RemoveLookups removes rows, each after the one that takes its place is stored. It is not an error if one does not exist.
+func (s *Store) RemoveLookups(ctx context.Context, rows []LookupRow, failed func(i int, err error)) {
+	stays := map[int]bool{}
+	s.writeLookups(ctx, rows, func(i int) *txn.Op {
+		if rows[i].Later == nil {
 			return nil
 		}
-		return do(rows[i], func() error { return s.RemoveLookup(ctx, rows[i]) })
+		return rows[i].Later.Put(rows[i].Primary)
+	}, func(i int, err error) {
+		stays[i] = true
+		failed(i, err)
+	})
+	s.writeLookups(ctx, rows, func(i int) *txn.Op {
+		if stays[i] {
+			return nil
+		}
+		op := &txn.Op{Kind: wire.Delete, ETag: "*", IfExists: true}
+		op.At(rows[i].Row())
+		return op
+	}, func(i int, err error) {
+		if !errors.Is(err, azerr.ErrNotFound) {
+			failed(i, err)
+		}
 	})
 }
 
-// LookupPrimaries returns the rows that contain the primaries of lookup rows, which are in one partition: nil for a primary
-// that does not exist, or does not name the row. It makes few requests, see [Store.readTogether].
-func (s *Store) LookupPrimaries(ctx context.Context, rows []LookupRow) (primaries []*fetch.Entry, requests int, err error) {
-	sets := make([]*together, len(rows))
+// writeLookups carries out an operation on each row for which there is one, those of a partition in as few transactions as possible.
+// Calls of failed do not overlap.
+func (s *Store) writeLookups(ctx context.Context, rows []LookupRow, of func(i int) *txn.Op, failed func(i int, err error)) {
+	ops := make([]*txn.Op, len(rows))
+	in := map[*view.RemoteTable][]int{}
 	for i := range rows {
-		sets[i] = &together{names: []string{rows[i].Primary.Row}}
-	}
-	requests, err = s.readTogether(ctx, place{s.own, rows[0].Primary.Partition}, sets, time.Time{})
-	if err != nil {
-		return nil, requests, err
-	}
-	for i := range rows {
-		e := sets[i].rows[0]
-		if e != nil && !rows[i].NamedBy(e.Text(view.PropLookups)) {
-			e = nil
+		if ops[i] = of(i); ops[i] != nil {
+			table, _ := s.tableOf(rows[i].View)
+			in[table] = append(in[table], i)
 		}
-		primaries = append(primaries, e)
 	}
-	return primaries, requests, nil
-}
-
-// keeps is [Store.holds] of a Store whose entities expire: one that has expired does not keep its row. It is
-// deleted, with all its rows.
-func keeps(ctx context.Context, s *Store, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
-	if !owned.Known {
-		return true, nil
-	}
-	r, err := s.find(ctx, owned.Owner)
-	if err != nil || r == nil {
-		return false, err
-	}
-	holds, err := s.implies(r, v, key, owned)
-	if !holds || err != nil || !s.expired(r.Value) || s.Table.Writable.Check(owned.Owner.Partition) != nil {
-		return holds, err
-	}
-	_, err = s.Run(ctx, Deletion(r))
-	if err == nil || errors.Is(err, azerr.ErrNotFound) {
-		return false, nil
-	}
-	if errors.Is(err, azerr.ErrConflict) {
-		err = nil // it was changed, so it may not have expired
-	}
-	return true, err
+	var mu sync.Mutex
+	tables := slices.Collect(maps.Keys(in))
+	s.each(len(tables), func(n int) {
+		table := &txn.Table{Client: tables[n].Client, Codec: edm.PropertiesCodec(), Zero: func() any { return new(edm.Properties) }}
+		b := txn.NewBulk(table, s.Parallel, func(types.Progress) {}, func(k int, _ keys.Key, _ *txn.Op, err error) {
+			mu.Lock()
+			defer mu.Unlock()
+			failed(in[tables[n]][k], err)
+		})
+		b.Alone = true
+		for _, i := range in[tables[n]] {
+			b.Add(ctx, ops[i])
+		}
+		b.Flush(ctx)
+	})
 }

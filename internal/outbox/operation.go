@@ -89,6 +89,8 @@ type operation struct {
 	apart   []string    // views that the entity is not listed in, because another entity has its row
 	since   string      // the ETag of the version of which that is true
 	met     *txn.Record // the row without an entity that an insert has met
+	former  *txn.Record // the entity that an insert has met, which has expired
+	lookups lookupRows
 }
 
 // opError is the error of one of several operations. Its message is that of err.

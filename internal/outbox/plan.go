@@ -21,7 +21,7 @@ import (
 // planned is what an attempt found out about one primary, and what it is going to write.
 type planned struct {
 	was     *txn.Record
-	expired *txn.Record    // was, if it has expired: for the operation there is no entity, but its rows
+	seen    *txn.Record    // was, unless it has expired: then there are only its rows, except for a repair
 	over    *txn.Record    // if there is no entity, but what views have merged into its row
 	now     any            // the new version of the entity, nil to delete it
 	rows    []view.Derived // of the new version
@@ -38,7 +38,7 @@ func (t *transaction) plan(ctx context.Context) error {
 		if op.Known && op.Spent != nil && op.Spent.Swap(true) {
 			op.Was, op.Known = nil, false
 		}
-		op.planned, op.part = planned{was: op.Was, over: op.met}, nil
+		op.planned, op.part = planned{was: cmp.Or(op.Was, op.former), seen: op.Was, over: op.met}, nil
 		if strings.HasPrefix(op.Key.Row, view.ReservedRow) {
 			return op.failed(fmt.Errorf("%s: %w: a row key begins with %q", op.Op, keys.ErrBadKey, view.ReservedRow))
 		}
@@ -54,7 +54,9 @@ func (t *transaction) plan(ctx context.Context) error {
 		if op.was, op.over, err = t.store.read(ctx, op.Key); errors.Is(err, azerr.ErrNotFound) {
 			err = nil
 		}
-		op.expired = t.store.whenExpired(op)
+		if op.seen = op.was; op.was != nil && !op.Repair && !op.Fill && op.Rows == nil && t.store.expired(op.was.Value) {
+			op.seen = nil
+		}
 		return op.failed(err)
 	})
 	if err != nil {
@@ -68,7 +70,7 @@ func (t *transaction) plan(ctx context.Context) error {
 			return op.failed(err)
 		}
 		switch {
-		case op.was != nil && (op.expired == nil || op.IfExists) || op.now != nil:
+		case op.seen != nil, op.was != nil && op.IfExists, op.now != nil:
 			t.changed = append(t.changed, op)
 		case !op.IfExists && op.Rows == nil:
 			return op.failed(fmt.Errorf("%s: %w", op.Op, azerr.ErrNotFound))
@@ -124,11 +126,10 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 	if op.Rows != nil {
 		return s.repairs(op, old)
 	}
-	seen := op.was
-	if op.expired != nil { // for the operation there is no entity, but its rows
-		seen, origin = nil, nil
+	if op.seen == nil {
+		origin = nil
 	}
-	if op.now, err = op.Next(seen); err != nil {
+	if op.now, err = op.Next(op.seen); err != nil {
 		return nil, err
 	}
 	if op.over != nil && op.now != nil {

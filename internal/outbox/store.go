@@ -44,16 +44,13 @@ type Config struct {
 // concurrent use.
 type Store struct {
 	Config
-	own         *view.RemoteTable // remote rows in the primaries' own table
-	records     *txn.Table        // the outbox rows, in the same table
-	states      *txn.Table        // the states of the views, in the same table
-	lookups     func(*transaction) lookupWriter
-	follow      following
-	expired     func(entity any) bool
-	absent      func(met *txn.Record) bool                                                            // by an insert that was refused: it has expired, or had and was deleted since
-	whenExpired func(*operation) *txn.Record                                                          // the version that was read, if that has expired; repairs take it as any other
-	keeps       func(context.Context, *Store, *view.View, keys.Key, *view.OwnedByOther) (bool, error) // [Store.holds], unless entities expire
-	owner       *ownership                                                                            // shared with the Stores of Within
+	own     *view.RemoteTable // remote rows in the primaries' own table
+	records *txn.Table        // the outbox rows, in the same table
+	states  *txn.Table        // the states of the views, in the same table
+	lookups func(*transaction) lookupWriter
+	follow  following
+	expired func(entity any) bool
+	owner   *ownership // shared with the Stores of Within
 }
 
 // New returns a Store.
@@ -85,30 +82,18 @@ func New(c Config) (*Store, error) {
 		s.lookups = newLookups
 	}
 	s.expired = func(any) bool { return false }
-	s.absent = func(*txn.Record) bool { return false }
-	s.whenExpired = func(*operation) *txn.Record { return nil }
-	s.keeps = func(ctx context.Context, s *Store, v *view.View, key keys.Key, owned *view.OwnedByOther) (bool, error) {
-		return s.holds(ctx, v, key, owned)
-	}
 	if c.Views.HasExpiring() {
-		s.keeps = keeps
-		s.expired = func(entity any) bool {
-			at, ok := c.Views.Expires(entity)
-			return ok && c.Table.Client.Age(at) > 0
-		}
-		s.absent = func(met *txn.Record) bool { return met == nil || s.expired(met.Value) }
-		s.whenExpired = func(op *operation) *txn.Record {
-			if op.was == nil || op.Repair || op.Fill || op.Rows != nil || !s.expired(op.was.Value) {
-				return nil
-			}
-			return op.was
-		}
+		s.expired = func(entity any) bool { return s.Expired(entity, 0) }
 	}
 	return s, nil
 }
 
-// Expired reports whether an entity has expired, by the clock of the service, which may be slow and is never fast.
-func (s *Store) Expired(entity any) bool { return s.expired(entity) }
+// Expired reports whether an entity has expired, at least so long ago, by the clock of the service, which may be slow and is never fast.
+func (s *Store) Expired(entity any, ago time.Duration) bool {
+	at, ok := s.Views.Expires(entity)
+	age := s.Table.Client.Age(at)
+	return ok && age > 0 && age >= ago
+}
 
 // Begin begins the span of an operation.
 func (s *Store) Begin(ctx context.Context, op string) (context.Context, *wire.Span) {

@@ -16,9 +16,6 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// maxStep is how many rows a step of a sweep with a deadline processes at most.
-const maxStep = 100
-
 // Sweep completes operations whose message was lost, and releases reservations that
 // their operations left behind. A step is a page of rows.
 func (s *Store) Sweep(ctx context.Context, opts *types.SweepOptions) (types.SweepReport, error) {
@@ -71,10 +68,7 @@ var sweptProperties = []string{propFormat, view.PropState, view.PropOwnerPK, vie
 // page processes the rows of a page, and returns the cursor of the next one.
 func (sw *sweeper) page(ctx context.Context, n int, cursor string) (next string, err error) {
 	t := sw.tables[n]
-	opts := &types.QueryOptions{Select: sweptProperties, Allow: query.TableScan}
-	if sw.Deadline > 0 {
-		opts.PageSize = maxStep
-	}
+	opts := &types.QueryOptions{Select: sweptProperties, Allow: query.TableScan, PageSize: sw.PageSize()}
 	rows, next, err := fetch.PropertiesPage(ctx, t.Client, sw.filter(t), opts, cursor)
 	if err != nil {
 		return cursor, err
@@ -119,7 +113,7 @@ func (sw *sweeper) record(ctx context.Context, row fetch.Entry) {
 	completed := row.Text(view.PropState) != statePending
 	if old < sw.OlderThan || completed && old < sw.store.Expiry {
 		if row.Text(view.PropState) != stateFence { // the sweep itself may have inserted it, and a worker removes it
-			sw.count(row.Key, nil, func(r *types.SweepReport) { r.Skipped++ })
+			sw.Found(row.Key, nil, func(r *types.SweepReport) { r.Skipped++ })
 		}
 		return
 	}
@@ -152,7 +146,7 @@ func (sw *sweeper) reservation(ctx context.Context, t *view.RemoteTable, row fet
 		return // of another store, or not reserved
 	}
 	if t.Client.Age(row.Timestamp) < sw.OlderThan {
-		sw.count(row.Key, nil, func(r *types.SweepReport) { r.Skipped++ })
+		sw.Found(row.Key, nil, func(r *types.SweepReport) { r.Skipped++ })
 		return
 	}
 	primary := keys.Key{Partition: row.Text(view.PropOwnerPK), Row: row.Text(view.PropOwnerRK)}
@@ -163,7 +157,7 @@ func (sw *sweeper) reservation(ctx context.Context, t *view.RemoteTable, row fet
 	}
 	refs := []types.RowRef{{View: v.Name, Partition: row.Key.Partition, Row: row.Key.Row}}
 	if err != nil {
-		sw.count(row.Key, err, nil)
+		sw.Found(row.Key, err, nil)
 		return
 	}
 	sw.do(row.Key, func() error {
@@ -182,18 +176,7 @@ func (sw *sweeper) do(key keys.Key, work func() error, add func(*types.SweepRepo
 	if !sw.DryRun {
 		err = work()
 	}
-	sw.count(key, err, add)
-}
-
-func (sw *sweeper) count(key keys.Key, err error, add func(*types.SweepReport)) {
-	sw.Count(func(r *types.SweepReport) {
-		if r.Found++; err == nil {
-			add(r)
-			return
-		}
-		r.Failed++
-		r.Failures = append(r.Failures, types.SweepFailure{Key: key, Err: err})
-	})
+	sw.Found(key, err, add)
 }
 
 // Reencrypt brings the encrypted properties of primaries and copies to the current key.

@@ -20,7 +20,6 @@ import (
 const (
 	parallel = 8
 	tries    = 16
-	maxStep  = 100 // rows of a step with a deadline
 )
 
 // Sweep encrypts the properties of the codec with the current key in all rows of tables that have another one. The values of a row
@@ -75,10 +74,7 @@ func (s *sweeper) address() string {
 
 // page processes the rows of a page, and returns the cursor of the next one.
 func (s *sweeper) page(ctx context.Context, table int, cursor string) (next string, err error) {
-	opts := &types.QueryOptions{Select: s.names, Allow: query.TableScan}
-	if s.Deadline > 0 {
-		opts.PageSize = maxStep
-	}
+	opts := &types.QueryOptions{Select: s.names, Allow: query.TableScan, PageSize: s.PageSize()}
 	rows, next, err := fetch.PropertiesPage(ctx, s.tables[table], s.InPartitions(), opts, cursor)
 	if err == nil {
 		_, err = s.From(s.address())
@@ -125,15 +121,10 @@ func (s *sweeper) row(ctx context.Context, c *wire.Client, e fetch.Entry) {
 	if errors.Is(err, azerr.ErrNotFound) {
 		skipped, err = true, nil // deleted
 	}
-	s.Count(func(r *types.SweepReport) {
-		r.Found++
-		switch {
-		case err != nil:
-			r.Failed++
-			r.Failures = append(r.Failures, types.SweepFailure{Key: e.Key, Err: err})
-		case skipped:
+	s.Found(e.Key, err, func(r *types.SweepReport) {
+		if skipped {
 			r.Skipped++
-		default:
+		} else {
 			r.Done++
 		}
 	})

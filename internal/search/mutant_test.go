@@ -257,12 +257,12 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "L2: rows that are not named", Flags: shownBy("a reader of lookups next to changes, no fault", bounded), File: readerFile,
-		Old: "			if !named || !smallest {", New: "			if !smallest {",
+		Old: "if !named || slices.ContainsFunc(f.rows, smaller) {", New: "if slices.ContainsFunc(f.rows, smaller) {",
 		Breaks: "A reader returns an entity only if that names the row.",
 	},
 	{
 		Name: "L3: each row", Flags: shownBy("a reader of lookups next to changes, no fault", bounded), File: readerFile,
-		Old: "					smallest = false\n", New: "					smallest = true\n",
+		Old: "if !named || slices.ContainsFunc(f.rows, smaller) {", New: "if !named || slices.ContainsFunc(f.rows, smaller) && err != nil {",
 		Breaks: "An entity is returned only at the smallest of its rows in the range.",
 	},
 	{
@@ -277,7 +277,7 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "L5: named rows", Flags: shownBy("a sweep of lookups next to an insert, a pause", 1), File: outboxFolder + "lookup_sweep.go",
-		Old: "if e != nil && !rows[i].NamedBy(", New: "if e != nil || !rows[i].NamedBy(",
+		Old: "if e != nil && !row.NamedBy(", New: "if e != nil || !row.NamedBy(",
 		Breaks: "A row is removed only if the primary does not name it.",
 	},
 	{
@@ -287,7 +287,7 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "L6: rows of the last attempt", Flags: shownBy("a looked up value changes next to its return, a late request$", 1), File: outboxFolder + "lookup.go",
-		Old: "		case !l.open:\n			rows = append(rows, r.stored...)", New: "		default:\n			rows = append(rows, r.stored...)",
+		Old: "		case !l.open:\n			gone = append(gone, r.stored...)", New: "		default:\n			gone = append(gone, r.stored...)",
 		Breaks: "The rows of an attempt without a reply are left to a sweep.",
 	},
 	{
@@ -302,7 +302,7 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "E1: every row is removed that is not of the new version", Flags: shownBy("a time is postponed next to a sweep, no fault", bounded), File: outboxFolder + "lookup.go",
-		Old: "if !slices.Contains(r.new, row) && !r.moves(&row) {", New: "if !slices.Contains(r.new, row) {",
+		Old: "return slices.Contains(r.new, row) || row.View.Expiring != nil && slices.Contains(r.old, row)", New: "return slices.Contains(r.new, row)",
 		Breaks: "The row of an entity that is postponed stays where it is.",
 	},
 	{
@@ -312,17 +312,17 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "E3: young rows", Flags: shownBy("an entity that has expired is inserted next to a sweep, no fault", bounded), File: expireFile,
-		Old: "		if !row.Old {", New: "		if !row.Old && len(rows) == 0 {",
+		Old: "		if row.Old {", New: "		if row.Old || len(rows) > 0 {",
 		Breaks: "A row is left alone until the transaction that names it can no longer arrive.",
 	},
 	{
 		Name: "E3: named rows are dropped", Flags: shownBy("a time is postponed next to a sweep, no fault", bounded), File: expireFile,
-		Old: "	if primary == nil {\n		sw.add(nil, &drop)", New: "	if primary == nil || row.Old {\n		sw.add(nil, &drop)",
+		Old: "primary != nil {\n			sw.decide(", New: "primary != nil && len(work) == 0 {\n			sw.decide(",
 		Breaks: "A row is dropped only if no entity names it.",
 	},
 	{
-		Name: "E3: deleted and not moved", Flags: shownBy("a time is postponed next to a sweep, no fault", bounded), File: expireFile,
-		Old: "		if w.later == nil {", New: "		if w.later == nil || w.count != nil {",
+		Name: "E3: deleted and not moved", Flags: shownBy("a time is postponed next to a sweep, no fault", bounded), File: outboxFolder + "lookup_sweep.go",
+		Old: "		if rows[i].Later == nil {", New: "		if rows[i].Later == nil || len(rows) > 0 {",
 		Breaks: "A row of an entity that was postponed is deleted after the later one is stored.",
 	},
 	{
@@ -337,7 +337,7 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "E3: the row before the entity", Flags: shownBy("two sweeps meet an entity that has expired, a crash", 1), File: expireFile,
-		Old: "	sw.delete(ctx)\n	sw.change(ctx)\n", New: "	for _, e := range sw.gone {\n		sw.work = append(sw.work, rowWork{row: e.row, count: func(*types.SweepReport) {}})\n	}\n	sw.change(ctx)\n	sw.delete(ctx)\n",
+		Old: "	b.Flush(ctx)\n	var left", New: "	defer b.Flush(ctx)\n	var left",
 		Breaks: "An entity that has expired is deleted before its row.",
 	},
 	{
@@ -352,12 +352,12 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "E5: exists until it is deleted", Flags: shownBy("an entity that has expired is inserted again next to a sweep, no fault", bounded), File: outboxFolder + "commit.go",
-		Old: "	case t.store.absent(primary):", New: "	case primary != nil && t.store.absent(primary):",
+		Old: "	case errors.Is(err, azerr.ErrNotFound):\n		return true, nil\n	case primary", New: "	case part != nil:\n		return true, nil\n	case primary",
 		Breaks: "An insert that has met an entity that had expired does not fail because of it.",
 	},
 	{
 		Name: "E6: from the last bucket", Flags: shownBy("two sweeps meet an entity that has expired, no fault", bounded), File: viewFolder + "expiring.go",
-		Old: "	return keys.Range{From: name + \"_\", To: name + \"_\" + end}, err", New: "	from, _ := keys.Ticks(before.Add(-time.Hour))\n	return keys.Range{From: name + \"_\" + from, To: name + \"_\" + end}, err",
+		Old: "	return keys.Range{From: name + \"_\", To", New: "	from, _ := keys.Ticks(time.Now().Add(-time.Hour))\n	return keys.Range{From: name + \"_\" + from, To",
 		Breaks: "A sweep reads from the first bucket.",
 	},
 }

@@ -169,6 +169,26 @@ func (r *Run) Count(add func(*types.SweepReport)) {
 	}
 }
 
+// Found counts a thing that was found: as failed because of err, otherwise as add does it.
+func (r *Run) Found(key keys.Key, err error, add func(*types.SweepReport)) {
+	r.Count(func(p *types.SweepReport) {
+		if p.Found++; err == nil {
+			add(p)
+			return
+		}
+		p.Failed++
+		p.Failures = append(p.Failures, types.SweepFailure{Key: key, Err: err})
+	})
+}
+
+// PageSize is how many rows a step processes at most: fewer with a deadline, 0 for as many as a page has.
+func (r *Run) PageSize() int {
+	if r.Deadline > 0 {
+		return 100
+	}
+	return 0
+}
+
 // Tick calls Progress with the counts so far.
 func (r *Run) Tick() { r.Count(func(*types.SweepReport) {}) }
 

@@ -23,6 +23,8 @@ const (
 // Bulk splits any number of operations into transactions: one queue per partition, the
 // transactions of different partitions concurrently, those of one partition in order.
 type Bulk struct {
+	Alone bool // an operation that is the only one of its transaction is sent without one
+
 	table    *Table
 	progress func(types.Progress)
 	failed   func(index int, key keys.Key, op *Op, err error)
@@ -161,6 +163,10 @@ func (b *Bulk) commit(ctx context.Context, batch *Batch, ops []queuedOp) {
 	for len(batch.changes) > 0 {
 		if err := ctx.Err(); err != nil {
 			b.failAll(batch, ops, fmt.Errorf("not sent: %w", err), false)
+			return
+		}
+		if b.Alone && len(ops) == 1 {
+			b.send(ctx, &batch.changes[0], ops[0])
 			return
 		}
 		_, err := batch.Commit(ctx)

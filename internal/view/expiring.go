@@ -14,8 +14,8 @@ import (
 // time leaves the row where it is. The sweep of package expire moves it when it meets it.
 type Expiring struct {
 	At     func(entity any) time.Time // a pure function; see [Set.Expires]
-	Bucket time.Duration              // the length of a bucket, in whole seconds
-	Spread int                        // the number of partitions of a bucket, up to 256
+	Bucket time.Duration              // the length of a bucket
+	Spread int                        // the number of partitions of a bucket
 }
 
 // firstTime is the first time that the service can store. An earlier one, such as the zero time, means that an
@@ -42,10 +42,9 @@ func (x *Expiring) Rows(name string, entity any, primary keys.Key) ([]types.Deri
 	return []types.DerivedRow{{Kind: types.Lookups, Key: keys.Key{Partition: name + "_" + end + "_" + strconv.Itoa(part), Row: row}}}, nil
 }
 
-// Ended returns the range of the partitions whose buckets end before a time.
-func (x *Expiring) Ended(name string, before time.Time) (keys.Range, error) {
-	end, err := keys.Ticks(before)
-	return keys.Range{From: name + "_", To: name + "_" + end}, err
+// Ended returns the range of the partitions whose buckets end before a time, in ticks.
+func (x *Expiring) Ended(name, before string) keys.Range {
+	return keys.Range{From: name + "_", To: name + "_" + before}
 }
 
 // Kept reports whether the row is among those of the version that a change replaces, or would be if it was not moved: a change to the
@@ -60,27 +59,22 @@ func (l *Lookup) Kept(old []Lookup) bool {
 }
 
 // Expires returns when an entity expires, by the first of its views that is neither building nor retired; ok is
-// false if it does not.
+// false if it does not, or if a view panics, which a write reports.
 func (s *Set) Expires(entity any) (at time.Time, ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
 	for _, v := range s.Views {
 		if v.Expiring == nil || !s.isFull(v.Name) {
 			continue
 		}
-		if t := v.expires(entity); !t.Before(firstTime) && (!ok || t.Before(at)) {
+		if t := v.Expiring.At(entity); !t.Before(firstTime) && (!ok || t.Before(at)) {
 			at, ok = t, true
 		}
 	}
 	return at, ok
-}
-
-// expires calls At. A panic, which a write reports, means that the entity does not expire.
-func (v *View) expires(entity any) (at time.Time) {
-	defer func() {
-		if recover() != nil {
-			at = time.Time{}
-		}
-	}()
-	return v.Expiring.At(entity)
 }
 
 // HasExpiring reports whether entities can expire.

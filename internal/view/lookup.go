@@ -161,12 +161,6 @@ func NamesLookup(body []byte, ids []string) (bool, error) {
 	return false, nil
 }
 
-// Body returns the body of the stored row.
-func (l *Lookup) Body(primary keys.Key) ([]byte, error) {
-	at := l.Row()
-	return edm.AppendProperties(nil, ownerProperties(primary, l.View.Name), edm.Envelope{PartitionKey: at.Partition, RowKey: at.Row})
-}
-
 // Put returns the operation that stores the row, whether it exists or not.
 func (l *Lookup) Put(primary keys.Key) *txn.Op {
 	row := ownerProperties(primary, l.View.Name)

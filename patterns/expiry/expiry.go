@@ -26,11 +26,11 @@ type Expiry[T any] struct {
 // Options are the options of [At]. nil and the zero value mean the defaults.
 type Options[T any] struct {
 	// Bucket is how precisely the time of an entity is stored for the sweep, which finds an entity at the end of
-	// its bucket: up to so long after it has expired, it is absent and still stored. Zero means 10 minutes. It has
-	// whole seconds. It may be changed at any time.
+	// its bucket: up to so long after it has expired, it is absent and still stored. Zero means 10 minutes. It may be changed
+	// at any time.
 	Bucket time.Duration
 
-	// Spread is the number of partitions of a bucket, 1 to 256, over which the rows of entities that expire
+	// Spread is the number of partitions of a bucket, over which the rows of entities that expire
 	// at about the same time are spread. Zero means 4. It may be changed at any time.
 	Spread int
 
@@ -42,7 +42,6 @@ type Options[T any] struct {
 const (
 	defaultBucket = 10 * time.Minute
 	defaultSpread = 4
-	maxSpread     = 256
 )
 
 // At returns the view of a Store whose entities expire at the time that at returns. The zero time, and any before 1601, which
@@ -67,12 +66,6 @@ func At[T any](name string, table *aztables.Client, at func(*T) time.Time, opts 
 	}
 	x.def.Refuse(azerr.Default(&o.Bucket, defaultBucket, "Bucket"))
 	x.def.Refuse(azerr.Default(&o.Spread, defaultSpread, "Spread"))
-	if o.Bucket%time.Second != 0 {
-		x.def.Refuse(azerr.Errorf("%w: Options.Bucket: not whole seconds", azerr.ErrBadOption))
-	}
-	if o.Spread > maxSpread {
-		x.def.Refuse(azerr.Errorf("%w: Options.Spread: more than %d", azerr.ErrBadOption, maxSpread))
-	}
 	x.expiring = view.Expiring{At: func(e any) time.Time { return at(e.(*T)) }, Bucket: o.Bucket, Spread: o.Spread}
 	return x
 }

@@ -3,8 +3,8 @@ package reindex
 import (
 	"context"
 	"slices"
-	"sync"
 
+	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -115,25 +115,27 @@ func (r *run) repair(ctx context.Context, rows []outbox.Checked, res *result) er
 	return nil
 }
 
-// remove removes superfluous lookup rows of primaries in one partition.
-func (r *run) remove(ctx context.Context, rows []outbox.LookupRow, res *result) error {
-	if len(rows) == 0 {
-		return nil
-	}
+// remove removes superfluous lookup rows of primaries in one partition, which it reads once more.
+func (r *run) remove(ctx context.Context, rows []outbox.LookupRow, res *result) (err error) {
 	if res.Requests.Repair += len(rows); r.DryRun {
 		return nil
 	}
-	var mu sync.Mutex
-	n, err := r.store.RemoveLookups(ctx, rows, func(row outbox.LookupRow, remove func() error) error {
-		err := remove()
-		if err == nil || interrupts(ctx, err) {
-			return err
+	fail := func(row outbox.LookupRow, e error) {
+		if interrupts(ctx, e) {
+			err = e
+		} else {
+			res.fail(row.Primary, e)
 		}
-		mu.Lock()
-		defer mu.Unlock()
-		res.fail(row.Primary, err)
-		return nil
+	}
+	var gone []outbox.LookupRow
+	res.Requests.Repair += r.store.LookupPrimaries(ctx, rows, func(row outbox.LookupRow, primary *fetch.Entry, e error) {
+		switch {
+		case e != nil:
+			fail(row, e)
+		case primary == nil:
+			gone = append(gone, row)
+		}
 	})
-	res.Requests.Repair += n
+	r.store.RemoveLookups(ctx, gone, func(i int, e error) { fail(gone[i], e) })
 	return err
 }

@@ -132,7 +132,7 @@
 //	Query                         1 for 1,000      1 for 1,000             1 for 1,000, and 1 for each entity
 //	Page                          1                1                       1, and 1 for each entity
 //
-// Lookup rows of an entity that are in one partition are inserted in one request. Inserts precede the transaction, and deletes
+// Lookup rows of an entity that are in one partition are inserted, or deleted, in one request. Inserts precede the transaction, and deletes
 // follow it, each as one round trip: an insert takes two, a change of the value four. With Inter, an insert takes five round trips,
 // not unique six, and every other operation seven.
 //

@@ -58,31 +58,35 @@ func (ix *LookupIndex[T]) On(store *patterns.Store[T]) *LookupReader[T] {
 // [patterns.QueryOptions.Parallel] concurrently. Limit counts entities. Select is refused. On Cosmos DB for
 // Table, whose results have no order, Query fails with [patterns.ErrUnordered] except for [Equal].
 func (r *LookupReader[T]) Query(ctx context.Context, partition string, values Values, opts *patterns.QueryOptions) iter.Seq2[patterns.Item[T], error] {
-	return func(yield func(patterns.Item[T], error) bool) {
+	return eachOf(ctx, r, "query", partition, values, opts, r.entities)
+}
+
+// eachOf returns what of returns for the rows of each page, up to the limit. of reads no more than left wants.
+func eachOf[T, V any](ctx context.Context, r *LookupReader[T], op, partition string, values Values, opts *patterns.QueryOptions,
+	of func(ctx context.Context, p lookupPlan, rows []outbox.LookupRow, left *int) iter.Seq2[V, error]) iter.Seq2[V, error] {
+	return func(yield func(V, error) bool) {
 		p, err := r.plan(partition, values, opts)
-		if err != nil {
-			yield(patterns.Item[T]{}, r.fail("query", err))
-			return
-		}
 		left := p.Limit
 		if p.Limit = 0; left > 0 && p.PageSize == 0 {
 			p.PageSize = min(left, maxPage)
 		}
-		for cursor, more := "", true; more; more = cursor != "" {
-			var rows []outbox.LookupRow
+		var rows []outbox.LookupRow
+		for cursor, more := "", true; err == nil && more; more = cursor != "" {
 			if rows, cursor, err = r.rows(ctx, &p, cursor); err != nil {
-				yield(patterns.Item[T]{}, r.fail("query", err))
-				return
+				break
 			}
-			for item, err := range r.entities(ctx, p, rows, &left) {
-				if err != nil {
-					yield(item, r.fail("query", err))
-					return
+			for v, rerr := range of(ctx, p, rows, &left) {
+				if err = rerr; err != nil {
+					break
 				}
-				if left--; !yield(item, nil) || left == 0 {
+				if left--; !yield(v, nil) || left == 0 {
 					return
 				}
 			}
+		}
+		if err != nil {
+			var none V
+			yield(none, r.fail(op, err))
 		}
 	}
 }
@@ -94,19 +98,17 @@ func (r *LookupReader[T]) Query(ctx context.Context, partition string, values Va
 func (r *LookupReader[T]) Page(ctx context.Context, partition string, values Values, cursor string, opts *patterns.QueryOptions) (patterns.Page[T], error) {
 	var page patterns.Page[T]
 	p, err := r.plan(partition, values, opts)
-	if err != nil {
-		return page, r.fail("page", err)
-	}
-	rows, next, err := r.rows(ctx, &p, cursor)
-	if err != nil {
-		return page, r.fail("page", err)
+	var rows []outbox.LookupRow
+	var next string
+	if err == nil {
+		rows, next, err = r.rows(ctx, &p, cursor)
 	}
 	all := 0
-	for item, err := range r.entities(ctx, p, rows, &all) {
-		if err != nil {
-			return patterns.Page[T]{}, r.fail("page", err)
-		}
-		page.Items = append(page.Items, item)
+	for item, rerr := range r.entities(ctx, p, rows, &all) {
+		page.Items, err = append(page.Items, item), rerr
+	}
+	if err != nil {
+		return patterns.Page[T]{}, r.fail("page", err)
 	}
 	page.Cursor = next
 	return page, nil
@@ -125,26 +127,12 @@ func (r *LookupReader[T]) Pages(ctx context.Context, partition string, values Va
 // be that of an entity that no longer has the value, or does not exist, and be returned several
 // times. One request for each 1,000 rows. Limit counts keys.
 func (r *LookupReader[T]) Keys(ctx context.Context, partition string, values Values, opts *patterns.QueryOptions) iter.Seq2[keys.Key, error] {
-	return func(yield func(keys.Key, error) bool) {
-		p, err := r.plan(partition, values, opts)
-		if err != nil {
-			yield(keys.Key{}, r.fail("keys", err))
-			return
-		}
-		left := p.Limit
-		for cursor, more := "", true; more; more = cursor != "" {
-			var rows []outbox.LookupRow
-			if rows, cursor, err = r.rows(ctx, &p, cursor); err != nil {
-				yield(keys.Key{}, r.fail("keys", err))
-				return
-			}
-			for _, row := range rows {
-				if left--; !yield(row.Primary, nil) || left == 0 {
-					return
-				}
+	return eachOf(ctx, r, "keys", partition, values, opts, func(_ context.Context, _ lookupPlan, rows []outbox.LookupRow, _ *int) iter.Seq2[keys.Key, error] {
+		return func(yield func(keys.Key, error) bool) {
+			for i := 0; i < len(rows) && yield(rows[i].Primary, nil); i++ {
 			}
 		}
-	}
+	})
 }
 
 // lookupPlan is how the rows of some values are read.
@@ -177,13 +165,11 @@ func (r *LookupReader[T]) rows(ctx context.Context, p *lookupPlan, cursor string
 	return r.store.Engine().LookupPage(ctx, r.view, p.filter, cursor, &p.QueryOptions)
 }
 
-// found is an entity, and the keys of its rows in the index that it names.
+// found is an entity, zero if there is none, and the keys of its rows in the index that it names.
 type found[T any] struct {
-	item patterns.Item[T]
-	rows []keys.Key
-	err  error
-
-	mayExist bool // it was not found because it has expired, perhaps, and then it names its rows still
+	item  patterns.Item[T]
+	rows  []keys.Key
+	known bool // an entity that has expired is not found, and may name rows
 }
 
 // maxRemoved is how many superfluous rows the reader of a page removes.
@@ -192,10 +178,10 @@ const maxRemoved = 10
 // entities returns the entities of a page of rows, each of which is read once. An entity is returned for
 // the smallest of its rows in the range only: the others may be on other pages. left is how many are wanted, 0 for all.
 func (r *LookupReader[T]) entities(ctx context.Context, p lookupPlan, rows []outbox.LookupRow, left *int) iter.Seq2[patterns.Item[T], error] {
-	of := map[keys.Key]func() found[T]{}
+	of := map[keys.Key]func() (found[T], error){}
 	for _, row := range rows {
 		if of[row.Primary] == nil {
-			of[row.Primary] = sync.OnceValue(func() found[T] { return r.read(ctx, row.Primary) })
+			of[row.Primary] = sync.OnceValues(func() (found[T], error) { return r.read(ctx, row.Primary) })
 		}
 	}
 	window := calls.Window{Start: cmp.Or(p.Parallel, defaultParallel)}
@@ -205,26 +191,21 @@ func (r *LookupReader[T]) entities(ctx context.Context, p lookupPlan, rows []out
 	var removed atomic.Int32
 	return func(yield func(patterns.Item[T], error) bool) {
 		for f, err := range calls.Ordered(ctx, len(rows), window, func(ctx context.Context, i int) (found[T], error) {
-			f, at := of[rows[i].Primary](), rows[i].Row()
-			named, smallest := slices.Contains(f.rows, at), true
-			for _, row := range f.rows {
-				if row.Partition == at.Partition && p.rows.Contains(row.Row) && keys.Compare(row.Row, at.Row) < 0 {
-					smallest = false
-				}
+			f, err := of[rows[i].Primary]()
+			at := rows[i].Row()
+			named := slices.Contains(f.rows, at)
+			smaller := func(row keys.Key) bool {
+				return row.Partition == at.Partition && p.rows.Contains(row.Row) && keys.Compare(row.Row, at.Row) < 0
 			}
-			if f.err == nil && !named && !f.mayExist && r.index.clean && rows[i].Old && removed.Add(1) <= maxRemoved {
-				_ = r.store.Engine().RemoveLookup(ctx, rows[i]) // a row that stays has no effect
+			if err == nil && !named && r.index.clean && rows[i].Old && f.known && removed.Add(1) <= maxRemoved {
+				r.store.Engine().RemoveLookups(ctx, rows[i:i+1], func(int, error) {}) // a row that stays has no effect
 			}
-			if !named || !smallest {
+			if !named || slices.ContainsFunc(f.rows, smaller) {
 				f.rows = nil
 			}
-			return f, f.err
+			return f, err
 		}) {
-			if err != nil {
-				yield(patterns.Item[T]{}, err)
-				return
-			}
-			if f.rows != nil && !yield(f.item, nil) {
+			if (err != nil || f.rows != nil) && !yield(f.item, err) || err != nil {
 				return
 			}
 		}
@@ -232,13 +213,13 @@ func (r *LookupReader[T]) entities(ctx context.Context, p lookupPlan, rows []out
 }
 
 // read reads an entity, and finds the rows that it names.
-func (r *LookupReader[T]) read(ctx context.Context, primary keys.Key) (f found[T]) {
-	f.item, f.err = r.store.Get(ctx, primary)
-	if errors.Is(f.err, patterns.ErrNotFound) {
-		return found[T]{mayExist: r.store.Engine().Views.HasExpiring()}
+func (r *LookupReader[T]) read(ctx context.Context, primary keys.Key) (f found[T], err error) {
+	f.item, err = r.store.Get(ctx, primary)
+	if errors.Is(err, patterns.ErrNotFound) {
+		return found[T]{known: !r.store.Engine().Views.HasExpiring()}, nil
 	}
-	if f.err != nil {
-		return f
+	if f.known = true; err != nil {
+		return f, err
 	}
 	named, _ := f.item.Property(view.PropLookups)
 	text, _ := named.(string)
@@ -248,8 +229,7 @@ func (r *LookupReader[T]) read(ctx context.Context, primary keys.Key) (f found[T
 			f.rows = append(f.rows, rows[i].Row())
 		}
 	}
-	f.err = err
-	return f
+	return f, err
 }
 
 // fail returns err with the operation and the name of the index.
