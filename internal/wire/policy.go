@@ -56,7 +56,7 @@ func (accelerator) Do(req *policy.Request) (*http.Response, error) {
 		return nil, azerr.Unsent(err)
 	}
 	if c.batch != nil && c.body == nil {
-		buf := getBuffer(batchSize(c.batch))
+		buf := limit.GetBuffer(batchSize(c.batch))
 		*buf = appendBatch((*buf)[:0], *c.client.address.Load(), c.batch)
 		c.body = newBody(buf)
 	}
@@ -138,9 +138,9 @@ func (c *call) setBody(req *policy.Request) error {
 // azcore tries again unless the request is a write. It does not try again after a reply
 // without end or one that cannot be parsed, which would not change.
 func (c *call) take(resp *http.Response) error {
-	buf := getBuffer(c.client.replySize(resp.ContentLength))
-	defer putBuffer(buf)
-	body, err := readAll(buf, resp.Body, limit.MaxReply)
+	buf := limit.GetBuffer(c.client.replySize(resp.ContentLength))
+	defer limit.PutBuffer(buf)
+	body, err := limit.ReadAll(buf, resp.Body, limit.MaxReply)
 	resp.Body.Close()
 	if err != nil {
 		c.open = true

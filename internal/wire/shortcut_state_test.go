@@ -16,6 +16,7 @@ import (
 	azruntime "github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/azpatterns/azpatterns/internal/assert"
+	"github.com/azpatterns/azpatterns/internal/limit"
 )
 
 // Policies of the SDK change the headers of a request too. Wherever the caller puts one, the
@@ -254,7 +255,7 @@ func TestAServiceAddressWithAParameterOfQueriesIsNotKept(t *testing.T) {
 }
 
 func TestTheBufferOfABodyThatIsRewoundIsNotUsedByAnotherCall(t *testing.T) {
-	b := newBody(getBuffer(10))
+	b := newBody(limit.GetBuffer(10))
 	r := b.reader()
 	r.sent = true
 	r.Close()

@@ -22,18 +22,19 @@
 // # How it works
 //
 // A [Pair] is a part of the transport of the clients. Reads that permit it, those of a [Table]
-// and those with a context of [Permit], are answered by the region that can:
+// and those with a context of [Permit], such as those of a [patterns.Store] and its indexes, are
+// answered by the region that can. What counts is the whole reply, with its body:
 //
-//   - If the primary fails, by an error of the network, a status of 500 or above, 408 or 429,
-//     the read is sent to the secondary, without waiting for the retries of the SDK. If that
-//     fails too, the SDK receives the failure of the primary, with its Retry-After, and tries
-//     again.
+//   - If the primary fails, by an error of the network, a body that ends early, a status of 500 or
+//     above, 408 or 429, the read is sent to the secondary, without waiting for the retries of the
+//     SDK. If that fails too, the SDK receives the failure of the primary, with its Retry-After,
+//     and tries again.
 //   - If the primary takes longer than 96 % of its last 256 replies, the read is also sent to
 //     the secondary, and the first answer wins. Each read permits a twentieth of such a hedge;
-//     ten can be saved up. Point reads and pages are measured separately, until the headers of
-//     the reply.
+//     ten can be saved up. Point reads and pages are measured separately.
 //   - After three failures in succession, or without any reply for a second, or four times the
-//     delay of a hedge if that is longer, the primary is considered down. Reads then use the secondary only. One
+//     delay of a hedge if that is longer, the primary is considered down. A page that takes longer is
+//     waited for while 64 KiB of it arrive in that time. Reads then use the secondary only. One
 //     read at a time also probes the primary, at first a second later, then at longer intervals,
 //     at most 36 seconds. When a probe is answered, one of 16 reads returns to the primary, and
 //     twice as many after each second.
@@ -50,6 +51,8 @@
 // Each [Item] has a [Source]: its region, and how old it may be. The age follows from the Last
 // Sync Time, which is requested from the secondary at most every 15 seconds while reads use
 // it, and from the Date of the reply. The local clock has no part in it.
+//
+// [Within] limits the age that a reader accepts.
 //
 // A conditional write under the ETag of an outdated version fails with [patterns.ErrConflict],
 // because both regions have the same ETags. A row or a table that the secondary does not have is
@@ -90,8 +93,11 @@
 //
 // # Cost
 //
-// Requests that do not permit the secondary are sent as they are. Other reads take a goroutine, a timer
-// and a copy of the request's headers; in the test of package regions, whose replies take 8 to
+// Requests that do not permit the secondary are sent as they are. Another read takes a timer and a
+// copy of the body, and a goroutine only if it is slow. With a network that costs nothing, it takes
+// 1.3 times the processor time of a plain read of a row with an accelerated client, 1.2 times
+// with another one, and 1.1 times for a page of 100 rows (BenchmarkPermittedRead). In
+// the test of package regions, whose replies take 8 to
 // 12 ms and one of 100 of them 100 times as long, they take 4.2 % more requests, and the
 // 99.9th percentile falls from 1.18 s to 24 ms, and that of pages from 1.16 s to 23 ms. A scan
 // takes half the time. A hedge cannot be faster than the delay and the

@@ -58,10 +58,12 @@ func (l *latencies) add(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.recent[l.n%len(l.recent)] = d
-	if l.n++; l.n%16 != 0 || l.n < 32 {
+	if l.n++; l.n != 32 && l.n%64 != 0 {
 		return
 	}
-	known := slices.Sorted(slices.Values(l.recent[:min(l.n, len(l.recent))]))
+	all := l.recent
+	known := all[:min(l.n, len(all))]
+	slices.Sort(known)
 	l.delay = known[len(known)*hedgePercentile/100]
 }
 

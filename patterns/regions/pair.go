@@ -1,6 +1,7 @@
 package regions
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -19,6 +20,7 @@ type Pair struct {
 	pages   latencies
 	synced  lastSync
 	service atomic.Pointer[aztables.ServiceClient]
+	idle    sync.Pool // of *race
 }
 
 // Attach adds the pair to the options of a table client:

@@ -28,26 +28,37 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	latencies := t.pair.latenciesOf(req)
 	only, ok := p.regions(req, t.pair.health.region)
 	if latencies == nil || !ok {
-		p.answered(Source{Region: Primary})
+		p.answered(Source{Region: Primary}, nil)
 		return t.inner.Do(req)
 	}
-	r := &race{pair: t.pair, inner: t.inner, req: req, permission: p, latencies: latencies, replies: make(chan *reply), done: make(chan struct{})}
-	defer r.end()
-	a := r.run(only)
+	r, _ := t.pair.idle.Get().(*race)
+	if r == nil {
+		r = new(race)
+	}
+	r.pair, r.inner, r.req, r.permission, r.latencies, r.only = t.pair, t.inner, req, p, latencies, only
+	a := r.run()
+	defer r.release()
 	if only != "" && a.err == nil && !a.usable() {
 		a.err = runtime.NewResponseError(a.resp)
 	}
 	switch {
 	case a.err == nil:
-		p.answered(a.source)
-		r.winner = a
+		p.answered(a.source, a.resp.Header)
 		a.resp.Request = req // azcore and aztables know this one
-		a.resp.Body = &body{a.resp.Body, a.cancel}
 		return a.resp, nil
 	case only != "" && req.Context().Err() == nil:
 		return nil, &movedError{only, a.err}
 	}
 	return nil, a.err
+}
+
+// release keeps r for another read, if no other goroutine has it.
+func (r *race) release() {
+	if r.late != nil && r.done == nil {
+		pair := r.pair
+		*r = race{late: r.late}
+		pair.idle.Put(r)
+	}
 }
 
 // latenciesOf returns the latencies of requests of the kind of req, nil if req reads no entities.
