@@ -39,9 +39,11 @@
 //   - Get, Query, Page, Scan, updates and the operations of a StoreBatch do not find it. With [patterns.QueryOptions.Select]
 //     whole rows are read, because the time may depend on any property.
 //   - Insert and Put replace it, under its ETag, with all its rows. Its unique values are free: the change of another
-//     entity that wants one deletes it first, which takes the requests of a delete in addition.
+//     entity that wants one deletes it first, which takes the requests of a delete in addition. A Store that [patterns.Store.Within] restricts to
+//     another partition must not delete it, so to that one the value is taken until the sweep.
 //   - Readers of secondaryindex leave out its copies. The copies of an index with [secondaryindex.Options.Only] must have the
 //     properties that the time is made of; otherwise they are returned until the sweep.
+//   - The row of an entity of largeentity is deleted like any other, and its blobs by the Sweep of that package, whose documentation has the steps.
 //   - Lists of indexentity, merged properties and counters of denormalize follow the sweep.
 //
 // A change of a version that was read before the time had passed, such as [patterns.Store.PutItem], may still be applied after
@@ -68,8 +70,8 @@
 //
 // An entity without a row is absent when its time has passed, and never deleted. Package reindex adds the view to a table that has
 // entities, in the usual steps: building, Backfill, ready. It removes it in the same way; rows of a retired view that
-// no entity names are removed by a last Sweep. Verify does not check these rows, because they need not be where the entity's
-// time would put them. An entity that a program replaces without the Store loses its row, and one whose time such a program shortens is
+// no entity names are removed by a last Sweep. Verify does not check these rows: the row of an entity may be in the bucket of any earlier
+// time, so it would have to read all of these buckets for each entity whose row is not in the bucket of its time. An entity that a program replaces without the Store loses its row, and one whose time such a program shortens is
 // deleted too late: [patterns.Store.Repair], or Backfill under another name, stores a new one.
 //
 // # Failures

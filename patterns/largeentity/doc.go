@@ -113,6 +113,31 @@
 // no longer exists, because the reader took longer than the grace period, Get reads the
 // row again.
 //
+// # Entities that expire
+//
+// A [patterns.Store] on [Table.Table] with a view of package expiry inserts the row, without the fields in blobs, and deletes it when it
+// has expired. This package writes the blobs:
+//
+//	store, err := patterns.NewStore(uploads.Table(), &patterns.StoreOptions[Upload]{Views: []patterns.View[Upload]{byTime}})
+//	…
+//	row, err := store.Insert(ctx, &Upload{PartitionKey: user, RowKey: name, Until: until})
+//	item, err := uploads.FromRow(row)
+//	item.Value.Content = content
+//	item, err = uploads.Replace(ctx, item)
+//	…
+//	row, err = store.Get(ctx, key) // ErrNotFound once it has expired
+//	item, err = uploads.FromRow(row)
+//	item, err = uploads.Load(ctx, item)
+//	…
+//	_, err = byTime.On(store).Sweep(ctx, nil)
+//	_, err = uploads.Sweep(ctx, nil)
+//
+// Until the Replace, the entity is visible without its content; if the process dies before it, the entity expires without. The sweep
+// of package expiry deletes rows and those of views, and makes no outbox message. Sweep finds the blobs, as after every Delete. Insert of the
+// Store over an entity that has expired leaves its blobs to Sweep, too. Replace, Update and UpdateMeta
+// can postpone the time. To shorten it, use Update of the Store. Get and GetMeta find an entity until its row is deleted, and one that was inserted
+// by [Table.Insert] is never deleted.
+//
 // # Cost
 //
 // Requests:
