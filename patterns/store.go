@@ -17,7 +17,7 @@ import (
 
 // Store is a [Table] that keeps its views up to date: every change of a primary entity
 // changes the rows derived from it. It is safe for concurrent use; it starts no goroutine
-// that outlives a call, and needs no closing.
+// that outlives a call, and needs no closing, except for a [Finisher] if it is used.
 //
 // Rows in the primary's own partition change in one transaction with it. Rows elsewhere
 // are eventually consistent: normally they are updated immediately after the
@@ -95,6 +95,9 @@ type StoreOptions[T any] struct {
 	// Follow is when the rows outside the partition follow the transaction. The zero value
 	// means in the same call.
 	Follow Follow
+
+	// Finisher, if set, finishes operations after their calls have returned. nil means that the calls do.
+	Finisher *Finisher
 
 	// GuardInserts makes every insert use the outbox, also those of entities without rows
 	// outside the partition, which takes 4 requests, one after the other, instead of 1. It needs Outbox. If the
@@ -177,9 +180,12 @@ func NewStore[T any](table *Table[T], opts *StoreOptions[T]) (*Store[T], error) 
 	if o.GuardInserts && o.Outbox == nil {
 		return nil, fmt.Errorf("new store: GuardInserts without Outbox: %w", ErrNil)
 	}
+	if o.Finisher != nil && o.Finisher.engine == nil {
+		return nil, azerr.Errorf("new store: %w: StoreOptions.Finisher: not made by NewFinisher", azerr.ErrBadOption)
+	}
 	engine, err := newEngine(outbox.Config{
 		Table: table.txn, Grace: o.Grace, Expiry: o.Expiry, Parallel: o.Parallel, Tries: o.Tries, OnPending: o.OnPending, GuardInserts: o.GuardInserts,
-		Later: o.Follow == Later, Primaries: o.Primaries, Queue: o.Outbox,
+		Later: o.Follow == Later, Primaries: o.Primaries, Queue: o.Outbox, Finisher: engineOf(o.Finisher),
 	}, views, copyEntity[T], o.Building, o.Retired)
 	if err != nil {
 		return nil, err

@@ -61,9 +61,9 @@ func PropertiesPage(ctx context.Context, c *wire.Client, f query.Filter, opts *t
 }
 
 // Snapshot reads the first page of the rows that f matches in one request, which is a snapshot
-// if all are in one partition. f is sent as it is. more reports whether there may be others.
-func Snapshot(ctx context.Context, c *wire.Client, f query.Filter) (page []Entry, more bool, err error) {
-	next, err := c.Query(ctx, wire.Query{Filter: f.String()}, func(body []byte) error {
+// if all are in one partition. f is sent as it is; names, if not "", are the properties to read. more reports whether there may be others.
+func Snapshot(ctx context.Context, c *wire.Client, f query.Filter, names string) (page []Entry, more bool, err error) {
+	next, err := c.Query(ctx, wire.Query{Filter: f.String(), Select: names}, func(body []byte) error {
 		rows, err := entryDecoder{edm.PropertiesCodec()}.Page(body, 0, nil, nil)
 		if err == nil {
 			page = *rows.(*entries)

@@ -12,12 +12,13 @@ import (
 
 var which = flag.String("mutation.mutants", "", "the mutants that are run, a regular expression of their names; none without it")
 
-// suites are the mutants of conditions, with the package whose tests are to notice them. Those of the outbox are in package search.
+// suites are the mutants of conditions, with the package whose tests are to notice them. Most of the outbox are in package search.
 var suites = []struct {
 	folder  string
 	mutants []mutation.Mutant
 }{
 	{"internal/txn", txnMutants},
+	{"internal/outbox", outboxMutants},
 	{"patterns/eventual", eventualMutants},
 	{"patterns/reindex", reindexMutants},
 	{"patterns/shards", shardsMutants},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
@@ -86,6 +87,9 @@ type process struct {
 	parallel int           // StoreOptions.Parallel
 	takes    time.Duration // by each request
 
+	finisher *patterns.Finisher // StoreOptions.Finisher
+	uneven   bool               // takes is a mean
+
 	changed     func()                         // is called after each transaction that was sent
 	sending     func(method, path string)      // is called before each request
 	loseRequest func(method, path string) bool // reports whether a request is lost
@@ -107,7 +111,7 @@ func (c *cluster) start(pr *process) (*process, error) {
 	}
 	opts := patterns.StoreOptions[hire]{
 		Views: someViews(service.NewClient("other"), pr.views), Outbox: processQueue{pr}, Grace: testGrace, Expiry: c.expiry, Tries: pr.tries, GuardInserts: pr.guard || c.guard,
-		Parallel: pr.parallel, Follow: c.follow,
+		Parallel: pr.parallel, Follow: c.follow, Finisher: pr.finisher,
 		Building: pr.building, Retired: pr.retired,
 	}
 	if pr.now {
@@ -123,6 +127,9 @@ func (p *process) decide(string, string) (f harness.Fate) {
 	defer p.mu.Unlock()
 	p.steps++
 	f.Before = p.takes
+	if p.uneven {
+		f.Before += time.Duration(rand.Int64N(int64(p.takes))) - p.takes/2
+	}
 	f.Dies = p.steps == p.die
 	switch {
 	case f.Dies && !p.after:

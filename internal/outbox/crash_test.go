@@ -170,14 +170,25 @@ func prepared(ctx context.Context, sc scenario, follow patterns.Follow, die int,
 	if err := sc.before(ctx, setup); err != nil {
 		return nil, nil, err
 	}
-	c.follow = follow
-	pr, err := c.start(&process{die: die, after: after})
+	pr := &process{die: die, after: after}
+	if c.follow = follow; follow == withFinisher {
+		c.follow, pr.finisher = patterns.Immediately, newFinisher(nil)
+	}
+	pr, err = c.start(pr)
 	return c, pr, err
+}
+
+// withFinisher means that a Finisher follows.
+const withFinisher patterns.Follow = -1
+
+// run carries the call of sc out, and then what is left to the Finisher.
+func (sc *scenario) run(ctx context.Context, p *process) error {
+	return errors.Join(sc.call(ctx, p), p.close(ctx))
 }
 
 func TestACrashAtAnyRequestIsRepaired(t *testing.T) {
 	t.Parallel()
-	for what, follow := range map[string]patterns.Follow{"immediately": patterns.Immediately, "later": patterns.Later} {
+	for what, follow := range map[string]patterns.Follow{"immediately": patterns.Immediately, "later": patterns.Later, "with a Finisher": withFinisher} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
 			crashWriters(t, follow)
@@ -196,7 +207,7 @@ func crashWriters(t *testing.T, follow patterns.Follow) {
 			if err != nil {
 				return err
 			}
-			if err := sc.call(ctx, pr); err != nil {
+			if err := sc.run(ctx, pr); err != nil {
 				return err
 			}
 			steps = pr.steps
@@ -240,7 +251,7 @@ func crash(ctx context.Context, sc scenario, follow patterns.Follow, at int, aft
 	if err != nil {
 		return false, err
 	}
-	_ = sc.call(ctx, pr)
+	_ = sc.run(ctx, pr)
 	killed = pr.Dead()
 	if err := inPartition(ctx, c); err != nil {
 		return killed, err

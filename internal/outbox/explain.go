@@ -166,8 +166,16 @@ func (t *transaction) explain() *types.Explanation {
 		x.step(types.Eventual, "a worker does the rest", 0, rows...)
 		return &x.Explanation
 	}
+	unchecked := 0
 	if len(remote) > 0 {
-		x.drain(t, remote)
+		unchecked = x.drain(t, remote)
+	}
+	if t.store.Finisher != nil && !t.repairsRows() && len(outbox) > 0 {
+		x.steps(types.Eventual, "after the call, at most, the Finisher checks that the primary is unchanged, and deletes the outbox row and the message", (unchecked+maxNames-1)/maxNames+2, 0)
+		return &x.Explanation
+	}
+	if unchecked > 0 {
+		x.step(types.Eventual, "check that the primary is unchanged", unchecked)
 	}
 	switch len(outbox) {
 	case 0:
@@ -258,8 +266,9 @@ func (x *explanation) transaction(t *transaction, outbox []*operation) {
 	x.step(types.Atomic, fmt.Sprintf("transaction of %d %s", len(rows), noun), 1, rows...)
 }
 
-// drain lists what a writer does for the remote rows if no other client interferes.
-func (x *explanation) drain(t *transaction, remote []view.Diff) {
+// drain lists what a writer does for the remote rows if no other client interferes. It returns how many primaries are read
+// at the end.
+func (x *explanation) drain(t *transaction, remote []view.Diff) int {
 	reads, read := t.reads(remote, true)
 	var writes []types.StepRow
 	free := make([]int, x.limit)     // when the next write can begin, in round trips
@@ -290,9 +299,7 @@ func (x *explanation) drain(t *transaction, remote []view.Diff) {
 		x.step(types.Eventual, "read the primary, to release rows", len(released))
 	}
 	x.steps(types.Eventual, "write the rows elsewhere", len(writes), slices.Max(free), writes...)
-	if len(unchecked) > 0 {
-		x.step(types.Eventual, "check that the primary is unchanged", len(unchecked))
-	}
+	return len(unchecked)
 }
 
 // blind reports whether the row is written without reading it.

@@ -28,11 +28,13 @@ func TestExplainPredictsTheNumberOfRequestsAndOfRoundTrips(t *testing.T) {
 			now = nil
 		}
 		follow, parallel := patterns.Follow(chance.IntN(2)), []int{0, 1, 2, 3}[chance.IntN(4)]
-		assert.Equal(t, inVirtualTime(t, func(ctx context.Context) error { return explained(ctx, was, now, follow, parallel) }), nil, "seed", seed)
+		for _, finisher := range []bool{false, true} {
+			assert.Equal(t, inVirtualTime(t, func(ctx context.Context) error { return explained(ctx, was, now, follow, parallel, finisher) }), nil, "seed", seed, "with a Finisher", finisher)
+		}
 	}
 }
 
-func explained(ctx context.Context, was, now *hire, follow patterns.Follow, parallel int) error {
+func explained(ctx context.Context, was, now *hire, follow patterns.Follow, parallel int, finisher bool) error {
 	c, err := newCluster(ctx, everyView)
 	if err != nil {
 		return err
@@ -53,8 +55,11 @@ func explained(ctx context.Context, was, now *hire, follow patterns.Follow, para
 		}
 	}
 	c.follow = follow
-	s, err := c.start(&process{parallel: parallel, takes: perRequest})
-	if err != nil {
+	s := &process{parallel: parallel, takes: perRequest}
+	if finisher {
+		s.finisher = newFinisher(nil)
+	}
+	if s, err = c.start(s); err != nil {
 		return err
 	}
 	plan, err := s.ExplainChange(was, now)
@@ -73,7 +78,11 @@ func explained(ctx context.Context, was, now *hire, follow patterns.Follow, para
 	if err != nil {
 		return err
 	}
-	if took := time.Since(began); s.steps != plan.Requests || took != time.Duration(plan.RoundTrips)*perRequest {
+	took := time.Since(began)
+	if err := s.close(ctx); err != nil {
+		return err
+	}
+	if s.steps != plan.Requests || took != time.Duration(plan.RoundTrips)*perRequest {
 		return fmt.Errorf("%d requests were made in %v, from %+v to %+v, at most %d concurrently:\n%v\n%v", s.steps, took, was, now, parallel, plan, c.account.Log())
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/txn"
@@ -80,7 +81,18 @@ func changedBefore(diffs []view.Diff, key keys.Key) bool {
 	return slices.ContainsFunc(diffs, func(d view.Diff) bool { return d.Key == key && (d.Unique() || d.Adopts()) })
 }
 
-func (inCall) complete(ctx context.Context, t *transaction, st *state, drains []*drain, done *committed) (repairs error) {
+func (inCall) complete(ctx context.Context, t *transaction, st *state, drains []*drain, done *committed) error {
+	complete, repairs := t.drain(ctx, st, drains, done)
+	if complete && done.deletable() {
+		t.store.finish(ctx, done.outbox, st.message)
+	}
+	return repairs
+}
+
+// drain carries out the drains of a transaction that was applied. complete means that none failed, and that no attempt of the
+// writer can still arrive. Otherwise the outbox rows stay: they prevent that the transaction is applied again, and lead to the
+// correction of a remote row.
+func (t *transaction) drain(ctx context.Context, st *state, drains []*drain, done *committed) (complete bool, repairs error) {
 	etagOf := map[keys.Key]string{}
 	for i, op := range t.changed {
 		etagOf[op.Key] = done.primaries[i]
@@ -95,7 +107,7 @@ func (inCall) complete(ctx context.Context, t *transaction, st *state, drains []
 			}
 		}
 	}
-	complete := true
+	complete = true
 	for i, err := range t.store.drainAll(ctx, drains) {
 		if err == nil {
 			continue
@@ -105,29 +117,53 @@ func (inCall) complete(ctx context.Context, t *transaction, st *state, drains []
 			repairs = cmp.Or(repairs, op.failed(fmt.Errorf("%s: %w", op.Op, err)))
 			continue
 		}
-		if t.store.OnPending != nil {
-			t.store.OnPending(ctx, drains[i].primary, err)
-		}
+		t.store.reportPending(ctx, drains[i].primary, err)
 	}
-	if complete && !t.late.Any() {
-		t.store.finish(ctx, done.outbox, st.receipt)
-	}
-	return repairs
+	return complete && !t.late.Any(), repairs
 }
 
-// finish is step 5 of a writer: it deletes the outbox rows, in one transaction, then the
-// message. If a worker has acquired an operation the rows stay: the worker may be about to
-// write what it read long ago, and then only the row leads to a correction. They also stay if
-// an attempt of the writer was not answered and may still arrive: a row prevents that the
-// transaction is applied again, and leads to the correction of a remote row.
-func (s *Store) finish(ctx context.Context, rows []outboxRef, receipt types.Receipt) {
-	for _, r := range rows {
-		if r.etag == "" {
-			return
-		}
+// reportPending reports that a worker has to write the remote rows of an operation.
+func (s *Store) reportPending(ctx context.Context, primary keys.Key, err error) {
+	if s.OnPending != nil {
+		s.OnPending(ctx, primary, err)
 	}
+}
+
+// deletable reports whether all outbox rows may be deleted. If a worker has acquired an operation they stay: the worker may be
+// about to write what it read long ago, and then only the row leads to a correction.
+func (c *committed) deletable() bool {
+	return !slices.ContainsFunc(c.outbox, func(r outboxRef) bool { return r.etag == "" })
+}
+
+// finish is step 5 of a writer: it deletes the outbox rows, in one transaction, which fails if a worker has acquired an
+// operation meanwhile, and then the message.
+func (s *Store) finish(ctx context.Context, rows []outboxRef, message *sentMessage) {
 	err := s.deleteRecords(ctx, rows)
 	if err == nil || len(rows) == 1 && errors.Is(err, azerr.ErrNotFound) {
-		_ = s.Queue.Delete(ctx, receipt)
+		s.endMessage(ctx, message)
+	}
+}
+
+// sentMessage is a message in the queue.
+type sentMessage struct {
+	receipt types.Receipt
+	open    atomic.Int32 // transactions that it names and that may need it
+}
+
+// putMessage puts a message of one transaction.
+func putMessage(ctx context.Context, s *Store, m types.OutboxMessage, hidden time.Duration) (*sentMessage, error) {
+	receipt, err := s.Queue.Put(ctx, m, hidden)
+	if err != nil {
+		return nil, err
+	}
+	sent := &sentMessage{receipt: receipt}
+	sent.open.Store(1)
+	return sent, nil
+}
+
+// endMessage deletes a message that no other transaction needs.
+func (s *Store) endMessage(ctx context.Context, m *sentMessage) {
+	if m.open.Add(-1) == 0 {
+		_ = s.Queue.Delete(ctx, m.receipt)
 	}
 }

@@ -28,6 +28,13 @@ func (c *cluster) primaries(ctx context.Context) (map[string]string, error) {
 
 func TestALostReplyToAnyRequestDoesNotChangeTheResult(t *testing.T) {
 	t.Parallel()
+	for what, follow := range map[string]patterns.Follow{"immediately": patterns.Immediately, "with a Finisher": withFinisher} {
+		t.Run(what, func(t *testing.T) { loseReplies(t, follow) })
+	}
+}
+
+// loseReplies loses the reply to each request of a writer, in every scenario.
+func loseReplies(t *testing.T, follow patterns.Follow) {
 	points, sample := 0, harness.Sample(t, 3)
 	for name, sc := range scenarios() {
 		steps := 1
@@ -38,12 +45,12 @@ func TestALostReplyToAnyRequestDoesNotChangeTheResult(t *testing.T) {
 			}
 			points++
 			err := inVirtualTime(t, func(ctx context.Context) error {
-				c, pr, err := prepared(ctx, sc, patterns.Immediately, 0, false)
+				c, pr, err := prepared(ctx, sc, follow, 0, false)
 				if err != nil {
 					return err
 				}
 				pr.lost = at
-				if err := sc.call(ctx, pr); err != nil && !(errors.Is(err, harness.ErrLost) && strings.Contains(err.Error(), "outbox message")) {
+				if err := sc.run(ctx, pr); err != nil && !(errors.Is(err, harness.ErrLost) && strings.Contains(err.Error(), "outbox message")) {
 					return err
 				} else if err != nil {
 					return errors.Join(c.recover(ctx), c.clean(ctx))

@@ -96,9 +96,11 @@ var every = []*hire{
 }
 
 // process starts the process with this number.
-func (r *storeRun) process(number int) (*process, *rand.Rand) {
+func (r *storeRun) process(number int) (*process, *rand.Rand) { return r.startAs(number, nil) }
+
+func (r *storeRun) startAs(number int, f *patterns.Finisher) (*process, *rand.Rand) {
 	chance := rand.New(rand.NewPCG(r.Seed, uint64(number)))
-	p := &process{Process: r.Process(number), again: int32(chance.IntN(4)) - 1}
+	p := &process{Process: r.Process(number), again: int32(chance.IntN(4)) - 1, finisher: f}
 	if r.follow == patterns.Later {
 		p.now = chance.IntN(3) == 0
 	}
@@ -184,21 +186,19 @@ func (r *storeRun) run(ctx context.Context) {
 
 // write runs the operations of a client, and starts another process if its process is killed.
 func (r *storeRun) write(ctx context.Context, number int) {
-	p, chance := r.process(number)
+	p, chance := r.writer(number)
+	defer func() { _ = p.close(ctx) }()
 	for i := range 1 + chance.IntN(4) {
 		time.Sleep(time.Duration(chance.IntN(60)) * time.Second)
-		h := drawHire(chance)
-		h.Age = int32(number + i + 1) // no two operations write equal entities
-		r.keepApart(h)
-		kind := chance.IntN(8)
-		switch r.crowd {
-		case forEntity:
-			h.Dept, h.ID = "Sales", "0"
-			kind = []int{0, 0, 4, 7}[chance.IntN(4)] // insert, delete
-		case forBadge:
-			h.Dept, h.ID, h.Name, h.Email = []string{"Sales", "Marketing"}[chance.IntN(2)], "0", "Ann", ""
-			h.Badge = []string{"", "b1"}[chance.IntN(2)]
-			kind = []int{2, 2, 2, 4}[chance.IntN(4)] // put, delete
+		h, kind := r.draw(chance, number+i+1) // no two operations write equal entities
+		var other sync.WaitGroup
+		if more := rand.New(rand.NewPCG(r.Seed, 1<<33+uint64(number+i))); p.finisher != nil && more.IntN(2) == 0 { // their messages may be put together
+			h, kind := r.draw(more, number+i+51)
+			other.Go(func() {
+				if err := r.act(ctx, p, h, kind); !r.expected(err) && !p.Dead() {
+					r.Failf("client %d, next to operation %d: %w", number, i, err)
+				}
+			})
 		}
 		act := func() error { return r.act(ctx, p, h, kind) }
 		if r.crowd == forAll && chance.IntN(3) == 0 || r.crowd == forGroup && chance.IntN(4) != 0 {
@@ -207,10 +207,49 @@ func (r *storeRun) write(ctx context.Context, number int) {
 		if err := act(); !r.expected(err) && !p.Dead() {
 			r.Failf("client %d, operation %d: %w", number, i, err)
 		}
+		other.Wait()
 		if p.Dead() {
-			p, chance = r.process(number + i + 1)
+			_ = p.close(ctx)
+			p, chance = r.writer(number + i + 1)
 		}
 	}
+}
+
+// draw draws an operation.
+func (r *storeRun) draw(chance *rand.Rand, age int) (h *hire, kind int) {
+	h = drawHire(chance)
+	h.Age = int32(age)
+	r.keepApart(h)
+	kind = chance.IntN(8)
+	switch r.crowd {
+	case forEntity:
+		h.Dept, h.ID = "Sales", "0"
+		kind = []int{0, 0, 4, 7}[chance.IntN(4)] // insert, delete
+	case forBadge:
+		h.Dept, h.ID, h.Name, h.Email = []string{"Sales", "Marketing"}[chance.IntN(2)], "0", "Ann", ""
+		h.Badge = []string{"", "b1"}[chance.IntN(2)]
+		kind = []int{2, 2, 2, 4}[chance.IntN(4)] // put, delete
+	}
+	return h, kind
+}
+
+// writer starts the process of a writer, half of which have a Finisher.
+func (r *storeRun) writer(number int) (*process, *rand.Rand) {
+	chance := rand.New(rand.NewPCG(r.Seed, 1<<32+uint64(number))) // so that earlier seeds draw what they drew
+	if chance.IntN(2) == 0 {
+		return r.process(number)
+	}
+	return r.startAs(number, newFinisher(&patterns.FinisherOptions{
+		MaxHeld: []int{0, 2}[chance.IntN(2)], MaxAge: []time.Duration{0, time.Second}[chance.IntN(2)], Wait: []time.Duration{0, time.Second}[chance.IntN(2)],
+	}))
+}
+
+// close closes the Finisher of p, if it has one.
+func (p *process) close(ctx context.Context) error {
+	if p.finisher == nil {
+		return nil
+	}
+	return p.finisher.Close(ctx)
 }
 
 // keepApart makes the values of h differ from those of other entities if a version of the

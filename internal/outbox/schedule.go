@@ -20,9 +20,8 @@ import (
 // state is what a transaction has in the outbox before it is committed: its message and
 // the rows that it has reserved.
 type state struct {
-	receipt types.Receipt
-	put     bool          // the message is in the queue
-	tried   chan struct{} // of this attempt; is closed when put is final
+	message *sentMessage  // nil: it is not in the queue
+	tried   chan struct{} // of this attempt; is closed when message is final
 	at      time.Time     // just before the first try to put it, and to reserve a row
 	parts   []*operationState
 	fenced  bool // no transaction with these ids can succeed any more
@@ -99,8 +98,8 @@ func (t *transaction) reusable(st *state, parts []*operationState) bool {
 	return true
 }
 
-// message is the outbox message of a transaction, which names all operations.
-func (st *state) message(partition string) types.OutboxMessage {
+// naming is the outbox message of a transaction, which names all operations.
+func (st *state) naming(partition string) types.OutboxMessage {
 	var m types.OutboxMessage
 	for i, pt := range st.parts {
 		one := types.OutboxMessage{ID: pt.id, Reserved: pt.named}
@@ -123,7 +122,7 @@ func (st *state) message(partition string) types.OutboxMessage {
 func (t *transaction) prepare(ctx, within context.Context, drains []*drain) error {
 	var failed atomic.Bool
 	steps := t.reservations(within, &failed)
-	if !t.state.put {
+	if t.state.message == nil {
 		t.state.tried = make(chan struct{})
 		steps = slices.Insert(steps, 0, func() error { return t.enqueue(ctx) })
 	}
@@ -148,15 +147,14 @@ func (t *transaction) prepare(ctx, within context.Context, drains []*drain) erro
 func (t *transaction) enqueue(ctx context.Context) error {
 	st := t.state
 	defer close(st.tried)
-	m, hidden := st.message(t.partition()), t.store.Grace
+	m, hidden := st.naming(t.partition()), t.store.Grace
 	if t.store.Later && !t.hide {
 		m.Grace, hidden = hidden, 0
 	}
-	receipt, err := t.store.Queue.Put(ctx, m, hidden)
-	if err != nil {
+	var err error
+	if st.message, err = t.store.put(ctx, t.store, m, hidden); err != nil {
 		return fmt.Errorf("%s: outbox message: %w", t.name(), azerr.Seal(err))
 	}
-	st.receipt, st.put = receipt, true
 	return nil
 }
 
@@ -260,7 +258,7 @@ func (t *transaction) reserveRow(ctx context.Context, op *operation, d *view.Dif
 		r := &reservation{view: d.View}
 		inserts := found.Absent()
 		if !inserts {
-			if <-t.state.tried; !t.state.put {
+			if <-t.state.tried; t.state.message == nil {
 				return nil // the transaction ends
 			}
 		}
@@ -321,8 +319,8 @@ func (t *transaction) release(ctx context.Context) {
 			}
 		}
 	}
-	if released && st.put && !st.fenced && !st.unclear && !t.late.Any() { // otherwise the message is still needed
-		_ = t.store.Queue.Delete(ctx, st.receipt)
+	if released && st.message != nil && !st.fenced && !st.unclear && !t.late.Any() { // otherwise the message is still needed
+		t.store.endMessage(ctx, st.message)
 	}
 }
 
@@ -335,7 +333,7 @@ func (s *Store) releaseRow(ctx context.Context, st *state, pt *operationState, r
 			return nil
 		}
 	}
-	if !st.put {
+	if st.message == nil {
 		return nil
 	}
 	_, err := s.drain(ctx, &drain{primary: pt.primary, op: pt.id, refs: []types.RowRef{ref}, began: st.at})

@@ -1,3 +1,11 @@
+// Package outbox keeps the rows that are derived from entities up to date: rows in the
+// entity's partition in the same transaction, rows elsewhere by a transactional outbox.
+// README.md in this folder describes the protocol.
+//
+// The path of a change is [Store.Run], which plans and commits an [Intent]; after the
+// commit the writer drains the operation, that is, brings the rows elsewhere up to date.
+// What a writer leaves undone, [Store.Process] completes when the operation's message
+// becomes visible, and [Store.Sweep] if the message is lost.
 package outbox
 
 import (
@@ -18,7 +26,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// Config is what a [Store] works with. All fields but Queue and OnPending must be set.
+// Config is what a [Store] works with. All fields but Queue, Finisher and OnPending must be set.
 type Config struct {
 	Table *txn.Table // the primaries
 	Views *view.Set
@@ -35,6 +43,8 @@ type Config struct {
 	Parallel     int  // requests of one operation in flight
 	Tries        int  // attempts of one operation
 
+	Finisher *Finisher // finishes operations after their calls; nil: the calls do
+
 	// OnPending, if set, is called with the error of an operation that was applied, but
 	// whose remote rows could not all be written.
 	OnPending func(ctx context.Context, primary keys.Key, err error)
@@ -49,6 +59,7 @@ type Store struct {
 	states  *txn.Table        // the states of the views, in the same table
 	lookups func(*transaction) lookupWriter
 	follow  following
+	put     func(ctx context.Context, s *Store, m types.OutboxMessage, hidden time.Duration) (*sentMessage, error)
 	expired func(entity any) bool
 	owner   *ownership // shared with the Stores of Within
 }
@@ -73,7 +84,10 @@ func New(c Config) (*Store, error) {
 		// Stamped, because two workers may store the same.
 		records: &txn.Table{Client: c.Table.Client, Codec: codec, Zero: func() any { return new(outboxRow) }, Stamped: true},
 	}
-	s.follow = inCall{}
+	s.follow, s.put = inCall{}, putMessage
+	if c.Finisher != nil {
+		s.follow, s.put = byFinisher{Finisher: c.Finisher}, c.Finisher.put
+	}
 	if c.Later {
 		s.follow = byWorker{}
 	}

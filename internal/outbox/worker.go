@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,18 +48,30 @@ func (s *Store) Process(ctx context.Context, m types.OutboxMessage) (retryAfter 
 func (s *Store) process(ctx context.Context, m types.OutboxMessage) (retryAfter time.Duration, err error) {
 	began := time.Now()
 	ops := operations(m)
-	all := make([]knownOperation, len(ops))
+	found := make([]knownOperation, len(ops))
 	errs := make([]error, len(ops))
 	s.each(len(ops), func(i int) {
 		if errs[i] = s.knows(ops[i].Reserved, ""); errs[i] == nil {
-			all[i].OutboxMessage = ops[i]
-			all[i].outboxRecord, errs[i] = s.recordOf(ctx, &m, &ops[i])
+			found[i].OutboxMessage = ops[i]
+			found[i].outboxRecord, errs[i] = s.recordOf(ctx, &m, &ops[i])
 		}
 	})
-	if err := errors.Join(errs...); err != nil {
-		return 0, err
+	var all []knownOperation
+	var inProgress error // of one transaction, while others are ready
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			all = append(all, found[i])
+		case errors.Is(err, errInProgress):
+			inProgress = err
+		default:
+			return 0, errors.Join(errs...)
+		}
 	}
-	return s.processRecords(ctx, all, began)
+	if len(all) > 0 {
+		retryAfter, err = s.processRecords(ctx, all, began)
+	}
+	return retryAfter, cmp.Or(err, inProgress)
 }
 
 // errInProgress means that an operation has not been applied yet, and is too young to be fenced.

@@ -21,8 +21,10 @@ type Client struct {
 	Name string
 
 	world *World
-	free  bool // requests do not wait
-	read  *target.Request
+	Keeps bool // the process knows more of the operations that have ended than their results
+
+	free bool // requests do not wait
+	read *target.Request
 
 	mu      sync.Mutex // guards what follows; the search holds it only while the process waits
 	dead    bool
@@ -99,7 +101,7 @@ func (c *Client) Lost() int {
 	return c.lost
 }
 
-// End marks the end of an operation. Its result, and those of the operations before, is all that the process still knows.
+// End marks the end of an operation. Its result, and those of the operations before, is all that the process still knows, unless Keeps is set.
 func (c *Client) End(result string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -107,7 +109,9 @@ func (c *Client) End(result string) {
 		return
 	}
 	c.past = append(c.past, c.world.names.in(c.Name, result))
-	c.seen = nil
+	if !c.Keeps {
+		c.seen = nil
+	}
 }
 
 // wait waits until r is chosen and answered.

@@ -54,12 +54,12 @@ const (
 var mutants = []mutation.Mutant{
 	{
 		Name: "no message", Flags: shownBy("a unique copy is inserted.*a crash", bounded), File: outboxFolder + "schedule.go",
-		Old: "	if !t.state.put {\n		t.state.tried", New: "	if false {\n		t.state.tried",
+		Old: "	if t.state.message == nil {\n		t.state.tried", New: "	if false {\n		t.state.tried",
 		Breaks: "The message is sent before the transaction.",
 	},
 	{
 		Name: "mark before the message", Flags: shownBy("requests together, a crash", 1), File: outboxFolder + "schedule.go",
-		Old: "			if <-t.state.tried; !t.state.put {", New: "			if false {",
+		Old: "			if <-t.state.tried; t.state.message == nil {", New: "			if false {",
 		Breaks: "A reservation may be faster than the message, but only one that inserts a row.",
 	},
 	{
@@ -98,7 +98,7 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "no second read of the primary", Flags: shownBy("a copy is inserted.*no fault", bounded), File: outboxFolder + "drain.go",
-		Old: "	return err == nil && after.etag == now.etag, true, err", New: "	return err == nil && after != nil, true, err",
+		Old: "	return err == nil && now.etag == d.version, err", New: "	return now != nil, err",
 		Breaks: "A drain reads the primary again at the end.",
 	},
 	{
@@ -199,7 +199,7 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "late attempts", Flags: shownBy("a copy is inserted.*a late", bounded), File: outboxFolder + "follow.go",
-		Old: "	if complete && !t.late.Any() {", New: "	if complete {",
+		Old: "	return complete && !t.late.Any(), repairs\n", New: "	return complete, repairs\n",
 		Breaks: "The outbox row stays if an attempt had no reply.",
 	},
 	{
@@ -239,6 +239,32 @@ var mutants = []mutation.Mutant{
 		Name: "no mark", Flags: shownBy("a counted.*no fault", bounded), File: viewFolder + "mark.go",
 		Old: "	if marked {\n", New: "	if marked && former != nil {\n",
 		Breaks: "Marks change only under a condition on the counter's row or on the sum row.",
+	},
+	{
+		Name: "F4: no last read", Flags: shownBy("the content of a copy changes back, a Finisher$", 2), File: outboxFolder + "finisher.go",
+		Old: "		if !current[i] {\n", New: "		if i < 0 {\n",
+		Breaks: "F4. The outbox row is deleted only if the primary has the committed version.",
+	},
+	{
+		Name: "F4: no last read of several", Flags: shownBy("copies of two entities.*, a Finisher$", 2), File: outboxFolder + "finisher.go",
+		Old: "		if current[i] = etag == d.version; !known {", New: "		if current[i] = known || etag == d.version; !known {",
+		Breaks: "F4. The outbox row is deleted only if the primary has the committed version.",
+	},
+	{
+		Name: "F4: read before the next change of the process", Flags: shownBy("an entity leaves a list and gets.*, a Finisher$", 2), File: outboxFolder + "finisher.go",
+		Old: "err == nil && current {", New: "err == nil || current {",
+		Breaks: "F4. The outbox row is deleted only if the primary has the committed version.",
+	},
+	{
+		Name: "F5: late corrections", File: outboxFolder + "finisher.go",
+		Old: "(errs[i] != nil || late.Any())", New: "(errs[i] != nil)",
+		Breaks:   "F5. Nothing is finished that has an attempt without a reply.",
+		Survives: "it takes a change of another client, a correction and a late insert that the SDK has repeated: with one fault the correction fails",
+	},
+	{
+		Name: "F5: messages of what stays", Flags: shownBy("a copy.*a Finisher and a late request$", 2), File: outboxFolder + "finisher.go",
+		Old: "		if h := g.held[i]; !h.failed {", New: "		if h := g.held[i]; h != nil {",
+		Breaks: "F5. First the rows are deleted, then the messages.",
 	},
 	{
 		Name: "L1: sent again with the same ids", Flags: shownBy("requests sent again, a late request$", 1), File: outboxFolder + "lookup.go",

@@ -35,6 +35,7 @@ type script struct {
 	retries  int32 // of the SDK
 	parallel int   // requests of an operation in flight; 1 if it is 0
 	follow   patterns.Follow
+	finisher bool // each client has a Finisher, which it closes at the end
 }
 
 // op is an operation of a client.
@@ -46,22 +47,28 @@ type actor struct {
 	store   *patterns.Store[thing]
 	history *harness.History
 	remote  bool
+
+	finisher *patterns.Finisher // nil for none
 }
 
 func (s *script) actor(c *search.Client, h *harness.History) (*actor, error) {
+	return s.open(c, h, nil)
+}
+
+func (s *script) open(c *search.Client, h *harness.History, f *patterns.Finisher) (*actor, error) {
 	table, err := patterns.NewTable(c.Tables(s.retries).NewClient(search.TableName), &patterns.TableOptions[thing]{
 		Key: func(t *thing) (keys.Key, error) { return t.key(), nil },
 	})
 	if err != nil {
 		return nil, err
 	}
-	opts := &patterns.StoreOptions[thing]{Outbox: c.Outbox(), Grace: grace, Expiry: expiry, Parallel: max(s.parallel, 1), Follow: s.follow}
+	opts := &patterns.StoreOptions[thing]{Outbox: c.Outbox(), Grace: grace, Expiry: expiry, Parallel: max(s.parallel, 1), Follow: s.follow, Finisher: f}
 	for _, name := range s.views {
 		opts.Views = append(opts.Views, views[name])
 	}
 	store, err := patterns.NewStore(table, opts)
 	remote := slices.ContainsFunc(s.views, func(v string) bool { return v != "email" && v != "tag" && v != "ends" })
-	return &actor{c, store, h, remote}, err
+	return &actor{c, store, h, remote, f}, err
 }
 
 // start is [search.Case.Start].
@@ -79,7 +86,15 @@ func (s *script) start(ctx context.Context, w *search.World) (*search.System, er
 	}
 	var unexpected error
 	for i, ops := range s.clients {
-		a, err := s.actor(w.Client(string(rune('A'+i))), history)
+		client := w.Client(string(rune('A' + i)))
+		var f *patterns.Finisher
+		if client.Keeps = s.finisher; s.finisher {
+			f, err = patterns.NewFinisher(nil)
+		}
+		if err != nil {
+			return nil, err
+		}
+		a, err := s.open(client, history, f)
 		if err != nil {
 			return nil, err
 		}
@@ -88,6 +103,9 @@ func (s *script) start(ctx context.Context, w *search.World) (*search.System, er
 				if err := do(ctx, a); err != nil && !expected(err) && !a.Dead() {
 					unexpected = fmt.Errorf("%w: client %s: %w", errUnexpected, a.Name, err)
 				}
+			}
+			if s.finisher {
+				_ = f.Close(ctx)
 			}
 		}})
 	}

@@ -2,6 +2,7 @@ package search_test
 
 import (
 	"flag"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -26,6 +27,7 @@ var faults = []struct {
 	pause    time.Duration
 	messages int  // that a worker handles meanwhile, if the case has no other number
 	each     bool // the gate searches all cases with it, not only the short ones
+	finisher bool // the cases with an outbox, whose clients have a Finisher
 	gate     int  // switches in the gate; the fault is left to the night if that is negative
 	night    int  // switches at night, -1 without a bound
 }{
@@ -35,6 +37,10 @@ var faults = []struct {
 	{name: "a late request", late: 1, night: 2},
 	{name: "a pause", messages: 2, pause: 2 * expiry, night: 2},
 	{name: "a late request next to a worker", messages: 1, late: 1, gate: -1, night: 1},
+	{name: "a Finisher", finisher: true, gate: 2, night: -1},
+	{name: "a Finisher and a worker", finisher: true, messages: 1, gate: 1, night: 2},
+	{name: "a Finisher and a crash", finisher: true, messages: 1, crashes: 1, gate: 0, night: 2},
+	{name: "a Finisher and a late request", finisher: true, late: 1, gate: 0, night: 2},
 	{name: "a late request and a crash", messages: 1, crashes: 1, late: 1, gate: -1, night: 0},
 }
 
@@ -52,7 +58,10 @@ func TestSmallCases(t *testing.T) {
 			if !all && (f.gate < 0 || s.long && !f.each) {
 				continue
 			}
-			s.messages, s.late, s.pauses = max(s.messages, f.messages), f.late > 0, f.pause > 0
+			if f.finisher && !slices.ContainsFunc(s.views, func(v string) bool { return slices.Contains([]string{"badge", "name", "group", "label", "total"}, v) }) {
+				continue
+			}
+			s.messages, s.late, s.pauses, s.finisher = max(s.messages, f.messages), f.late > 0, f.pause > 0, f.finisher
 			t.Run(s.name+", "+f.name, func(t *testing.T) {
 				if all {
 					t.Parallel()
@@ -183,6 +192,16 @@ var cases = []script{
 		name: "an entity changes its list twice and returns", long: true, views: []string{"group"},
 		before:  []op{insert(group("1", "g", 1)), insert(group("2", "g", 2))},
 		clients: [][]op{{update("1", 3, setGroup("h")), update("1", 4, setGroup("g"))}, {update("1", 5, setGroup("h"))}},
+	},
+	{
+		name: "an entity leaves a list and gets a unique copy next to its return", long: true, views: []string{"group", "badge"},
+		before:  []op{insert(group("1", "g", 1)), insert(group("2", "g", 2))},
+		clients: [][]op{{update("1", 3, setGroup("h")), update("1", 4, setBadge("b"))}, {update("1", 5, setGroup("g"))}},
+	},
+	{
+		name: "copies of two entities change next to the return of one", long: true, views: []string{"label"},
+		before:  []op{insert(thing{ID: "1", Label: "x", N: 1}), insert(thing{ID: "2", Label: "x", N: 2})},
+		clients: [][]op{{update("1", 3, setLabel("y")), update("2", 4, setLabel("y"))}, {update("1", 5, setLabel("x"))}},
 	},
 	{
 		name: "the content of a copy changes back", long: true, views: []string{"label"},

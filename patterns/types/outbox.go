@@ -48,3 +48,11 @@ type OutboxMessage struct {
 	// the Store in progress may have to start over.
 	Age time.Duration `json:"-"`
 }
+
+// FinisherStats are the figures of a patterns.Finisher. A transaction of a Store is one, also if it has several entities.
+type FinisherStats struct {
+	Held     int // transactions that are not finished
+	Finished int // transactions
+	Left     int // transactions that were left to a worker
+	Groups   int // in which these were finished or left
+}

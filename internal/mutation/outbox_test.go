@@ -1,0 +1,31 @@
+package mutation_test
+
+import "github.com/azpatterns/azpatterns/internal/mutation"
+
+// Conditions of package outbox that need transactions which begin together. The other ones are in package search.
+var outboxMutants = []mutation.Mutant{
+	{
+		Name: "outbox: message of a group ends with its first", Flags: by("TestAMessageOfTwoTransactionsIsDeletedByTheLast"), File: "internal/outbox/finisher.go",
+		Old:    "			sent.open.Store(int32(len(all)))",
+		New:    "			sent.open.Store(int32(min(1, len(all))))",
+		Breaks: "F7. The message is deleted when all its operations are finished.",
+	},
+	{
+		Name: "outbox: message of a group names its first", Flags: by("TestAMessageOfTwoTransactionsLeadsAWorkerToBoth"), File: "internal/outbox/finisher.go",
+		Old:    "	for _, next := range all[1:] {",
+		New:    "	for _, next := range all[len(all):] {",
+		Breaks: "F7. It names every operation before it is put.",
+	},
+	{
+		Name: "outbox: one row for all", Flags: by("TestWhatAFinisherHolds"), File: "internal/outbox/finisher.go",
+		Old:    "		of[refused.Index].failed = true\n",
+		New:    "		for _, h := range g.held {\n			h.failed = h.failed || of[refused.Index] != nil\n		}\n",
+		Breaks: "F6. What a worker has acquired is left to it, and nothing else.",
+	},
+	{
+		Name: "outbox: worker waits for all", Flags: by("TestAWorkerDoesNotWaitForATransactionInProgress"), File: "internal/outbox/worker.go",
+		Old:    "	if len(all) > 0 {\n		retryAfter",
+		New:    "	if len(all) == len(ops) {\n		retryAfter",
+		Breaks: "F8. A worker processes the operations that have records although others are young.",
+	},
+}
