@@ -41,6 +41,7 @@ type Checked struct {
 type place struct {
 	table     *view.RemoteTable
 	partition string
+	only      string // the properties to read, "" for all
 }
 
 // Check returns those of some rows that differ from what their primaries, which are in one
@@ -63,7 +64,7 @@ type place struct {
 // differ but were changed, as was their primary, less than grace ago, or have a primary that cannot be
 // read.
 func (s *Store) Check(ctx context.Context, rows []Checked, since time.Time, grace time.Duration) (differ []Checked, undecided, requests int, err error) {
-	c := &check{Store: s, home: place{s.own, rows[0].Primary.Partition}, since: since, grace: grace}
+	c := &check{Store: s, home: place{table: s.own, partition: rows[0].Primary.Partition}, since: since, grace: grace}
 	for i := range rows {
 		if err := s.locate(&rows[i], c.home); err != nil {
 			return nil, 0, 0, err
@@ -244,7 +245,7 @@ func (s *Store) locate(c *Checked, home place) (err error) {
 		return nil
 	}
 	c.table, _ = s.tableOf(c.view)
-	c.at = place{c.table, c.Ref.Partition}
+	c.at = place{table: c.table, partition: c.Ref.Partition}
 	if c.view.Shape.Kind == types.Merges {
 		c.names = append(c.names, c.claim.MarkKey().Row)
 	}

@@ -171,7 +171,7 @@ func (t *transaction) explain() *types.Explanation {
 		unchecked = x.drain(t, remote)
 	}
 	if t.store.Finisher != nil && !t.repairsRows() && len(outbox) > 0 {
-		x.steps(types.Eventual, "after the call, at most, the Finisher checks that the primary is unchanged, and deletes the outbox row and the message", (unchecked+maxNames-1)/maxNames+2, 0)
+		x.steps(types.Eventual, "after the call, at most, the Finisher checks that the primary is unchanged, and deletes the outbox row and the message", min(unchecked, 1)+2, 0)
 		return &x.Explanation
 	}
 	if unchecked > 0 {

@@ -11,11 +11,8 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/calls"
-	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/wire"
-	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
-	"github.com/azpatterns/azpatterns/query"
 )
 
 // Finisher does the end of transactions after their calls have returned, for those of a partition together: the last reads of
@@ -280,12 +277,7 @@ func (g *heldGroup) finish(ctx context.Context, open []*drain) (finished int) {
 			s.endMessage(ctx, h.message)
 		}
 	})
-	for _, h := range g.held {
-		if !h.failed {
-			finished++
-		}
-	}
-	return finished
+	return len(slices.DeleteFunc(slices.Clone(g.held), func(h *heldTransaction) bool { return h.failed }))
 }
 
 // deleteRows deletes the outbox rows of all transactions that have not failed, in one transaction. One whose rows a worker has
@@ -318,56 +310,25 @@ func (g *heldGroup) deleteRows(ctx context.Context) {
 	}
 }
 
-// maxNames is how many row keys a filter for rows of a partition has room for, next to the bounds of the range.
-const maxNames = query.MaxComparisons - 3
-
-// outdated returns the drains whose primary has not the version that they have written, or may have another one. One request for
-// each 12 primaries, and one for each that a page did not reach.
+// outdated returns the drains whose primary has another version than the one that they have written, or may have. One request for
+// 14 primaries or more, and one for each that a page does not reach.
 func (s *Store) outdated(ctx context.Context, partition string, drains []*drain) (old []*drain) {
-	versions := map[string]string{}
-	var names []string
-	for _, d := range drains {
-		names = append(names, d.primary.Row)
-	}
-	slices.SortFunc(names, keys.Compare)
-	for some := range slices.Chunk(slices.Compact(names), maxNames) {
-		s.readVersions(ctx, partition, some, versions)
-	}
-	current := make([]bool, len(drains))
-	s.each(len(drains), func(i int) {
-		d := drains[i]
-		etag, known := versions[d.primary.Row]
-		if current[i] = etag == d.version; !known {
-			current[i], _ = s.current(ctx, d)
-		}
-	})
+	sets := make([]*together, len(drains))
 	for i, d := range drains {
-		if !current[i] {
+		sets[i] = &together{names: []string{d.primary.Row}}
+	}
+	_, err := s.readTogether(ctx, place{s.own, partition, "PartitionKey,RowKey"}, sets, time.Time{})
+	for i, d := range drains {
+		etag := ""
+		if err == nil && sets[i].rows[0] != nil {
+			etag = sets[i].rows[0].ETag
+		}
+		if err != nil || etag != d.version {
 			d.forget()
 			d.deferred, old = false, append(old, d)
 		}
 	}
 	return old
-}
-
-// readVersions reads the ETags of several rows, "" for none, as far as one page reaches.
-func (s *Store) readVersions(ctx context.Context, partition string, rows []string, versions map[string]string) {
-	if len(rows) == 1 {
-		return
-	}
-	f := query.And(query.PartitionKey.Eq(partition), query.RowKey.Ge(rows[0]), query.RowKey.Le(rows[len(rows)-1]), anyOf(rows))
-	page, more, err := fetch.Snapshot(ctx, s.Table.Client, f, "PartitionKey,RowKey")
-	if err != nil {
-		return
-	}
-	for _, row := range rows {
-		if !more || len(page) > 0 && keys.Compare(row, page[len(page)-1].Key.Row) <= 0 {
-			versions[row] = ""
-		}
-	}
-	for i := range page {
-		versions[page[i].Key.Row] = page[i].ETag
-	}
 }
 
 // messageGroup is messages that may be put together: those of one partition, because an earlier version of a worker reads

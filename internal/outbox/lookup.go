@@ -310,7 +310,7 @@ func (l *lookups) steps(action string, rows []view.Lookup) (requests int, steps 
 	in := map[place]int{}
 	for _, row := range rows {
 		table, _ := l.t.store.tableOf(row.View)
-		at := place{table, row.Key.Partition}
+		at := place{table: table, partition: row.Key.Partition}
 		if in[at]%wire.MaxBatchOps == 0 {
 			requests++
 		}

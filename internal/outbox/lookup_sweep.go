@@ -120,7 +120,7 @@ func (s *Store) LookupPrimaries(ctx context.Context, rows []LookupRow, do func(r
 		for k, row := range groups[i] {
 			sets[k] = &together{names: []string{row.Primary.Row}}
 		}
-		n, err := s.readTogether(ctx, place{s.own, groups[i][0].Primary.Partition}, sets, time.Time{})
+		n, err := s.readTogether(ctx, place{table: s.own, partition: groups[i][0].Primary.Partition}, sets, time.Time{})
 		mu.Lock()
 		defer mu.Unlock()
 		requests += n

@@ -102,7 +102,7 @@ func (r *reading) pages(ctx context.Context) error {
 // read makes a request. rest are those of names, which are in order, that the page does not cover.
 func (r *reading) read(ctx context.Context, names []string, f query.Filter) (rest []string, err error) {
 	r.requests++
-	page, more, err := fetch.Snapshot(ctx, r.table.Client, query.And(query.PartitionKey.Eq(r.partition), f), "")
+	page, more, err := fetch.Snapshot(ctx, r.table.Client, query.And(query.PartitionKey.Eq(r.partition), f), r.only)
 	if err != nil {
 		return nil, err
 	}

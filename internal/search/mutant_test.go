@@ -242,12 +242,7 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "F4: no last read", Flags: shownBy("the content of a copy changes back, a Finisher$", 2), File: outboxFolder + "finisher.go",
-		Old: "		if !current[i] {\n", New: "		if i < 0 {\n",
-		Breaks: "F4. The outbox row is deleted only if the primary has the committed version.",
-	},
-	{
-		Name: "F4: no last read of several", Flags: shownBy("copies of two entities.*, a Finisher$", 2), File: outboxFolder + "finisher.go",
-		Old: "		if current[i] = etag == d.version; !known {", New: "		if current[i] = known || etag == d.version; !known {",
+		Old: "		if err != nil || etag != d.version {\n", New: "		if err != nil && etag != d.version {\n",
 		Breaks: "F4. The outbox row is deleted only if the primary has the committed version.",
 	},
 	{
