@@ -37,7 +37,7 @@ func runRole(ctx context.Context, out io.Writer, what string) error {
 		return err
 	}
 	defer a.Close()
-	d, err := NewDirectory(a.Tables, a.Queue, "", shortTimeouts())
+	d, err := NewDirectory(a.Tables, a.Queue, "", shortTimeouts(), nil)
 	if err != nil {
 		return err
 	}
@@ -87,7 +87,7 @@ func (d *Directory) day(ctx context.Context, out io.Writer) error {
 // newWithStaff creates a directory on acct and hires the staff.
 func newWithStaff(ctx context.Context, acct *storagetest.Account) (*account.Account, *Directory, error) {
 	a := account.Local(acct)
-	d, err := NewDirectory(a.Tables, a.Queue, "", shortTimeouts())
+	d, err := NewDirectory(a.Tables, a.Queue, "", shortTimeouts(), nil)
 	if err == nil {
 		err = d.Create(ctx)
 	}

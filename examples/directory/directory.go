@@ -22,6 +22,7 @@ import (
 // Directory stores the employees of a company in three tables and two queues.
 type Directory struct {
 	staff       *patterns.Store[Employee]
+	finisher    *patterns.Finisher               // of staff; nil for none
 	byEmail     *secondaryindex.Reader[Employee] // in a department
 	byBadge     *secondaryindex.Reader[Employee] // in the company
 	byLastName  *indexentity.Reader[Employee]    // in the company
@@ -41,14 +42,15 @@ type timeouts struct {
 	poll       time.Duration // eventual.Options.PollMin and PollMax
 }
 
-// NewDirectory returns a directory whose tables and queues have names that end in suffix.
-// It makes no request.
-func NewDirectory(tables *aztables.ServiceClient, queue func(name string) (*azqueue.QueueClient, error), suffix string, limits timeouts) (*Directory, error) {
+// NewDirectory returns a directory whose tables and queues have names that end in suffix. The Finisher may be nil.
+// NewDirectory makes no request.
+func NewDirectory(tables *aztables.ServiceClient, queue func(name string) (*azqueue.QueueClient, error), suffix string, limits timeouts, finisher *patterns.Finisher) (*Directory, error) {
 	d := &Directory{
 		employees: tables.NewClient("Employees" + suffix),
 		badges:    tables.NewClient("Badges" + suffix),
 		archive:   tables.NewClient("Archive" + suffix),
 		timeouts:  limits,
+		finisher:  finisher,
 	}
 	var err1, err2 error
 	d.jobs, err1 = queue("jobs" + suffix)
@@ -90,6 +92,8 @@ func (d *Directory) declare() error {
 		Outbox: outbox,
 		Grace:  d.timeouts.grace,
 		Expiry: d.timeouts.expiry,
+
+		Finisher: d.finisher,
 	})
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/examples/internal/account"
 	"github.com/azpatterns/azpatterns/examples/internal/cmdline"
+	"github.com/azpatterns/azpatterns/patterns"
 )
 
 const about = `
@@ -78,10 +79,14 @@ func show(ctx context.Context, out io.Writer, where account.Flags) (err error) {
 	}
 	defer a.Close()
 	fmt.Fprintln(out, "account:", a.Name)
-	d, err := NewDirectory(a.Tables, a.Queue, fmt.Sprintf("%08x", rand.Uint32()), timeouts{})
+	finisher, err := patterns.NewFinisher(nil)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, account.Drop(ctx, d.Drop)) }()
+	d, err := NewDirectory(a.Tables, a.Queue, fmt.Sprintf("%08x", rand.Uint32()), timeouts{}, finisher)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, finisher.Close(ctx), account.Drop(ctx, d.Drop)) }()
 	return (&tour{d, out}).run(ctx, a.Requests)
 }

@@ -56,7 +56,7 @@ func TestAWorkerRepairsACrashAtAnyRequest(t *testing.T) {
 		},
 		func(t *testing.T, acct *storagetest.Account) {
 			a := account.Local(acct)
-			d := assert.Must(NewDirectory(a.Tables, a.Queue, "", shortTimeouts()))(t)
+			d := assert.Must(NewDirectory(a.Tables, a.Queue, "", shortTimeouts(), nil))(t)
 			assert.NoError(t, d.Recover(t.Context()))
 			// A reservation may have been faster than the message of its operation, but no transaction.
 			time.Sleep(3 * shortTimeouts().grace)

@@ -33,7 +33,7 @@ type tour struct {
 func (t *tour) run(ctx context.Context, requests func() int) error {
 	return account.Run(ctx, t.out, 72, requests,
 		t.create, t.hire, t.idAndEmail, t.badge, t.lastName, t.department, t.emailTaken, t.badgeTaken,
-		t.explain, t.marry, t.transfer, t.work, t.moved, t.archive, t.work, t.check)
+		t.explain, t.marry, t.finish, t.transfer, t.work, t.moved, t.archive, t.work, t.finish, t.check)
 }
 
 func (t *tour) create(ctx context.Context) (string, error) {
@@ -126,6 +126,12 @@ func (t *tour) explain(ctx context.Context) (string, error) {
 func (t *tour) marry(ctx context.Context) (string, error) {
 	e, err := t.Change(ctx, mary, married)
 	return fmt.Sprintf("changed name, address and badge of %s", e.name()), err
+}
+
+// finish finishes what the Finisher holds. A service does that when it ends; until then the Finisher does it from time to time.
+func (t *tour) finish(ctx context.Context) (string, error) {
+	err := t.finisher.Flush(ctx)
+	return fmt.Sprintf("finished %d operations so far, those of a department together", t.finisher.Stats().Finished), err
 }
 
 func (t *tour) transfer(ctx context.Context) (string, error) {

@@ -111,7 +111,7 @@ func TestRacingJobsLeaveOneEmployee(t *testing.T) {
 					t.Fatal(err)
 				}
 				a := account.Local(acct)
-				d := assert.Must(NewDirectory(a.Tables, a.Queue, "", limits))(t)
+				d := assert.Must(NewDirectory(a.Tables, a.Queue, "", limits, nil))(t)
 				for _, ask := range []func() error{
 					func() error { return d.Transfer(t.Context(), jun, "Marketing") },
 					func() error { return d.Transfer(t.Context(), jun, "Research") },
@@ -129,7 +129,7 @@ func TestRacingJobsLeaveOneEmployee(t *testing.T) {
 				for range 2 {
 					workers.Go(func() {
 						a := account.Local(acct)
-						d, err := NewDirectory(a.Tables, a.Queue, "", limits)
+						d, err := NewDirectory(a.Tables, a.Queue, "", limits, nil)
 						if err == nil {
 							err = d.Recover(t.Context())
 						}
