@@ -29,14 +29,16 @@ func TestTheTourPrintsEachStepAndItsRequests(t *testing.T) {
 	assert.NoError(t, show(t.Context(), &out, account.Flags{}), &out)
 	for _, want := range []string{
 		"account: in this process",
+		"hired 5 employees                                                         33 requests\n",
 		"found Mary Jones by id, Ken Kwok by e-mail address                         2 requests\n",
 		"found Jim Jones by badge, Mary Jones with a check of the primary: fresh    3 requests\n",
 		"found by last name: Jim Jones, Mary Jones                                  3 requests\n",
 		"Sales has 3 employees and the manager Ken Kwok                             1 request\n",
 		"did not hire Ken Kwan: the email is taken",
 		"did not hire Ken Kwan: the badge is taken",
-		"put: 14 transactions in 7 round trips, 8 entities written\n",
-		"changed name, address and badge of Mary Smith                             14 requests\n",
+		"put: 14 transactions in 4 round trips, 8 entities written\n",
+		"changed name, address and badge of Mary Smith                             12 requests\n",
+		"finished 6 operations so far, those of a department together              10 requests\n",
 		"Jun Cao, with the same badge, is in Marketing; Sales has 2, Marketing 3    3 requests\n",
 		"computed every view from the employees: no row differs",
 	} {

@@ -21,7 +21,7 @@ import (
 type Finisher struct {
 	maxHeld  int           // transactions; the calls of further ones do all
 	maxAge   time.Duration // of what is held; 0: a quarter of Config.Grace, which is the limit in any case
-	messages calls.Together[messageGroup, types.OutboxMessage, *sentMessage]
+	messages calls.Shared[messageGroup, types.OutboxMessage, *sentMessage]
 
 	mu      sync.Mutex // guards what follows, and drain.open of what is held
 	closed  bool
@@ -29,14 +29,14 @@ type Finisher struct {
 	stats   types.FinisherStats
 	groups  map[partitionOf]*heldGroup // that wait
 	running map[*heldGroup]bool        // that are being finished
-	settled chan struct{}              // is closed when fewer are held
+	ended   chan struct{}              // is closed when fewer are held
 }
 
 // NewFinisher returns a Finisher.
 func NewFinisher(maxHeld int, maxAge, wait time.Duration) *Finisher {
 	f := &Finisher{
 		maxHeld: maxHeld, maxAge: maxAge,
-		groups: map[partitionOf]*heldGroup{}, running: map[*heldGroup]bool{}, settled: make(chan struct{}),
+		groups: map[partitionOf]*heldGroup{}, running: map[*heldGroup]bool{}, ended: make(chan struct{}),
 	}
 	f.messages.Wait = wait
 	return f
@@ -103,7 +103,7 @@ func (f byFinisher) complete(ctx context.Context, t *transaction, st *state, dra
 		d.deferred = true
 	}
 	if complete, _ := t.drain(ctx, st, drains, done); !complete {
-		f.settle(0, 1)
+		f.end(0, 1)
 		return nil
 	}
 	f.hold(t.store, t.partition(), &heldTransaction{rows: done.outbox, drains: drains, message: st.message})
@@ -121,15 +121,15 @@ func (f *Finisher) accept() bool {
 	return true
 }
 
-// settle counts transactions that are not held any more.
-func (f *Finisher) settle(finished, left int) {
+// end counts transactions that are not held any more.
+func (f *Finisher) end(finished, left int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.stats.Held -= finished + left
 	f.stats.Finished += finished
 	f.stats.Left += left
-	close(f.settled)
-	f.settled = make(chan struct{})
+	close(f.ended)
+	f.ended = make(chan struct{})
 }
 
 func (f *Finisher) hold(s *Store, partition string, h *heldTransaction) {
@@ -181,7 +181,7 @@ func (f *Finisher) start(g *heldGroup) {
 		delete(f.running, g)
 		f.mu.Unlock()
 		close(g.done)
-		f.settle(finished, len(g.held)-finished)
+		f.end(finished, len(g.held)-finished)
 	}()
 }
 
@@ -216,11 +216,11 @@ func (f *Finisher) Close(ctx context.Context) error {
 		f.start(g)
 	}
 	for f.stats.Held > 0 {
-		settled := f.settled
+		ended := f.ended
 		f.mu.Unlock()
 		var err error
 		select {
-		case <-settled:
+		case <-ended:
 		case <-ctx.Done():
 			err = ctx.Err()
 		}

@@ -3,6 +3,9 @@ package eventual_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,13 +35,18 @@ func ken(email string) *member { return &member{"Sales", "456", email, 23} }
 // the worker.
 func (s *fixture) newStore(t testing.TB, client *aztables.Client, name string) *patterns.Store[member] {
 	t.Helper()
+	return s.newFinishedStore(t, client, name, nil)
+}
+
+func (s *fixture) newFinishedStore(t testing.TB, client *aztables.Client, name string, f *patterns.Finisher) *patterns.Store[member] {
+	t.Helper()
 	byEmail := patterns.ViewOf("byEmail", patterns.Shape{Kind: patterns.Copies, Remote: true}, func(m *member) ([]patterns.DerivedRow, error) {
 		key := keys.Key{Partition: "email", Row: m.Email}
 		return []patterns.DerivedRow{patterns.CopyRow(key, patterns.CopySpec{Unique: true})}, nil
 	})
 	store := harness.NewStore(t, client, &patterns.StoreOptions[member]{
 		Views:  []patterns.View[member]{byEmail},
-		Outbox: newOutbox(t, s.queue, name),
+		Outbox: newOutbox(t, s.queue, name), Finisher: f,
 	})
 	eventual.HandleOutbox(s.worker, name, store)
 	return store
@@ -75,6 +83,45 @@ func TestCompletedStoreOperationLeavesNoOutboxMessage(t *testing.T) {
 		assert.NoError(t, assert.ErrorOf(store.Update(t.Context(), keyKen, func(m *member) error { m.Email = "kwok"; return nil })))
 		wantCopy(t, store.Table(), "kwok")
 		wantEmpty(t, s.queue)
+	})
+}
+
+// 16 entities of one partition are inserted and changed at the same time. The messages are fewer than the operations.
+func TestAFinisherLeavesNoOutboxMessage(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		s := newFixture(t, b, nil)
+		finisher := assert.Must(patterns.NewFinisher(nil))(t)
+		store := s.newFinishedStore(t, b.Table(t), "staff", finisher)
+		const members = 16
+		each := func(do func(key keys.Key) error) {
+			t.Helper()
+			var all sync.WaitGroup
+			errs := make([]error, members)
+			for i := range members {
+				all.Go(func() { errs[i] = do(keys.Key{Partition: "Sales", Row: fmt.Sprint(i)}) })
+			}
+			all.Wait()
+			assert.NoError(t, errors.Join(errs...))
+		}
+		each(func(key keys.Key) error {
+			return assert.ErrorOf(store.Insert(t.Context(), &member{key.Partition, key.Row, "old" + key.Row, 0}))
+		})
+		each(func(key keys.Key) error {
+			return assert.ErrorOf(store.Update(t.Context(), key, func(m *member) error { m.Email = "new" + key.Row; return nil }))
+		})
+		assert.NoError(t, finisher.Close(t.Context()))
+		assert.Equal(t, finisher.Stats().Finished, 2*members)
+		wantEmpty(t, s.queue)
+		for _, partition := range []string{"Sales", "email"} {
+			rows := 0
+			for row, err := range store.Table().Query(t.Context(), inPartition(partition), nil) {
+				assert.NoError(t, err)
+				if rows++; row.Key.Row != strings.TrimPrefix(row.Value.Email, "new") && row.Key.Row != row.Value.Email {
+					t.Errorf("%v remains", row.Key)
+				}
+			}
+			assert.Equal(t, rows, members, "rows of", partition)
+		}
 	})
 }
 

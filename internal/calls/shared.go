@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Together combines calls: those with one key that begin while another one is in flight become a single call, which begins
+// Shared combines calls: those with one key that begin while another one is in flight become a single call, which begins
 // when that one ends. The zero value is ready. It may be used concurrently.
-type Together[K comparable, T, R any] struct {
+type Shared[K comparable, T, R any] struct {
 	Wait time.Duration // how long a call waits for others if none is in flight
 
 	mu   sync.Mutex
@@ -25,7 +25,7 @@ type combined[T, R any] struct {
 
 // Call calls do with item, or with those of others too, for which fits must be true. All of them get its result. If ctx
 // ends, Call returns its error, but a call for several items goes on.
-func (g *Together[K, T, R]) Call(ctx context.Context, key K, item T, fits func(items []T) bool, do func(ctx context.Context, items []T) (R, error)) (result R, err error) {
+func (g *Shared[K, T, R]) Call(ctx context.Context, key K, item T, fits func(items []T) bool, do func(ctx context.Context, items []T) (R, error)) (result R, err error) {
 	g.mu.Lock()
 	c, busy := g.next[key]
 	if g.next == nil {
@@ -58,7 +58,7 @@ func (g *Together[K, T, R]) Call(ctx context.Context, key K, item T, fits func(i
 }
 
 // end begins the call that has been combined while one with the same key was in flight.
-func (g *Together[K, T, R]) end(key K, do func(ctx context.Context, items []T) (R, error)) {
+func (g *Shared[K, T, R]) end(key K, do func(ctx context.Context, items []T) (R, error)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	c := g.next[key]
