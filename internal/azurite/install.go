@@ -47,6 +47,7 @@ type site struct {
 	grace      time.Duration
 	log        func(string)
 	other      *manifest // packages to install instead of Azurite
+	args       []string  // more arguments of Azurite
 }
 
 // manifest contains package.json and package-lock.json.

@@ -126,6 +126,7 @@ func (s *site) spawn(ctx context.Context, node string) error {
 		"token":       meet.Token,
 		"rendezvous":  s.rendezvousFile(),
 		"graceMillis": s.grace.Milliseconds(),
+		"args":        s.args,
 	})
 	if err != nil {
 		return fmt.Errorf("azurite: %w", err)

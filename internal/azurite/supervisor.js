@@ -1,6 +1,6 @@
 // Runs Azurite in this process as long as a control connection is open.
 //
-// Standard input: one JSON object {azurite, token, rendezvous, graceMillis}.
+// Standard input: one JSON object {azurite, token, rendezvous, graceMillis, args}.
 // Standard output: one JSON line: {pid, control, table, queue, blob} when all services are ready, or {unusable} if
 // this Node.js cannot run Azurite.
 //
@@ -104,7 +104,7 @@ function listen() {
 }
 
 const main = path.join(config.azurite, "dist", "src", "azurite.js");
-process.argv = [process.argv[0], main, "--silent", "--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry"];
+process.argv = [process.argv[0], main, "--silent", "--inMemoryPersistence", "--skipApiVersionCheck", "--disableTelemetry", ...(config.args ?? [])];
 for (const service of ["blob", "queue", "table"]) {
   // With a short keep-alive timeout, clients see random connection resets when the server closes idle connections.
   process.argv.push(`--${service}Host`, "127.0.0.1", `--${service}Port`, "0", `--${service}KeepAliveTimeout`, "600");

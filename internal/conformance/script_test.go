@@ -121,6 +121,7 @@ type script struct {
 	open    step // runs before every conversation
 	close   step // runs after every conversation
 	live    *harness.Live
+	report  *report // of a live account
 }
 
 // needsKey finds what a token cannot do, and the settings of the account, which a live one keeps: conversations with them run only on
@@ -178,6 +179,7 @@ func (s script) run(t *testing.T, base string, cases []conversation, differs []d
 				case ok && j == d.step:
 					return // the next steps depend on the reply of this one
 				case !same:
+					s.report.add(c, j, want, got)
 					t.Fatalf("step %d, %s: %s, want %s\n%s", j, st.request, got.summary, talk.fill(st.want), got.text)
 				}
 			}
@@ -188,7 +190,13 @@ func (s script) run(t *testing.T, base string, cases []conversation, differs []d
 // onLive has the conversations that need no key with a live account.
 func (s script) onLive(t *testing.T, l *harness.Live) {
 	cases, _ := load(t, s.service)
-	s.live = l
+	s.live, s.report = l, &report{service: s.service, account: l.Tables}
+	defer s.report.print()
+	for _, c := range cases {
+		if c.onLive() {
+			s.report.cases++
+		}
+	}
 	s.run(t, map[service]string{tables: l.Tables, queues: l.Queues, blobs: l.Blobs}[s.service], cases, nil)
 }
 

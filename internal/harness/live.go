@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -45,12 +46,15 @@ func LiveAccount(t testing.TB) *Live {
 // liveAt returns the account with a table service at address.
 func liveAt(t testing.TB, address string, cred azcore.TokenCredential, transport policy.Transporter) *Live {
 	t.Helper()
-	if !strings.HasPrefix(address, "https://") || !strings.Contains(address, ".table.") {
+	m := tableAddress.FindStringSubmatch(address)
+	if m == nil {
 		t.Fatalf("%s is not the https address of a table service: %s", LiveVariable, address)
 	}
-	of := func(service string) string { return strings.Replace(address, ".table.", "."+service+".", 1) }
-	return &Live{address, of("queue"), of("blob"), cred, transport}
+	of := func(service string) string { return m[1] + service + m[2] }
+	return &Live{of("table"), of("queue"), of("blob"), cred, transport}
 }
+
+var tableAddress = regexp.MustCompile(`^(https://(?:[^/]*\.)?)table([.:/].*)$`)
 
 // ServeLive returns an in-process account as a live one: at the addresses of a host, over TLS, with a token. Tests of what runs on
 // a live account use it.
@@ -86,4 +90,7 @@ func (l *Live) backend() *Backend {
 	return &Backend{live: l, script: script, direct: Inner(script)}
 }
 
-func hostOf(address string) string { return strings.TrimPrefix(address, "https://") }
+func hostOf(address string) string {
+	host, _, _ := strings.Cut(strings.TrimPrefix(address, "https://"), "/")
+	return host
+}
