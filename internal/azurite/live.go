@@ -24,7 +24,7 @@ import (
 
 // Live starts an Azurite of its own that processes reach as they reach an account of the service: at https addresses that differ
 // in the name of the service, through a proxy, with the token of a managed identity. It returns the variables that such a process needs besides its own, without the
-// one that names the account; its table service is at LiveAddress. All of it ends with t. Azurite checks what a token says, but not its
+// one that names the account; its table service is at LiveAddress. All of it ends with t. Azurite checks the claims of a token, but not its
 // signature.
 func Live(t testing.TB) []string {
 	t.Helper()

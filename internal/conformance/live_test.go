@@ -80,6 +80,9 @@ var (
 // TestAzuriteAsALiveAccount runs the conversations in another process, which knows only the address of an account, as
 // the service's are, and the token of a managed identity. The report must have exactly the listed differences of Azurite.
 func TestAzuriteAsALiveAccount(t *testing.T) {
+	if testing.Short() {
+		t.Skip("has all conversations with Azurite once more")
+	}
 	env := append(os.Environ(), azurite.Live(t)...)
 	env = append(env, harness.LiveVariable+"="+azurite.LiveAddress)
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^Test(Table|Queue|Blob)Service$")
