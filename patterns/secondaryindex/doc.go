@@ -137,6 +137,8 @@
 // not unique six, and every other operation seven. With a [patterns.Finisher] an insert takes three, every other operation four, and the last two requests
 // to the table, or one of an insert of a unique value, are made for up to 14 and 100 operations together.
 //
+// Get of a row whose copy has not been written yet takes three.
+//
 // [patterns.Store.Explain] returns them for each operation.
 //
 // All copies of Intra are part of one request, regardless of their number. But each counts
@@ -149,8 +151,8 @@
 // nothing was written.
 //
 // Copies in other partitions are eventually consistent: normally updated immediately after
-// the primary, after a crash by the worker. Until then a reader may find no copy of a new
-// entity, a copy of a deleted entity, an old copy, or two copies. [Reader.GetFresh],
+// the primary, after a crash by the worker. Until then a query may find no copy of a new
+// entity, and a reader a copy of a deleted entity, an old copy, or two copies. [Reader.Get] finds a new entity. [Reader.GetFresh],
 // [Reader.Check] and [Reader.CheckAll] read the primary, which is always correct. Values
 // are unique nevertheless: the Store reserves the row before it writes the primary. A row
 // that a crash left reserved is refused to other primaries for

@@ -97,12 +97,31 @@ var ErrNonUnique = azerr.Sentinel("the index is not unique")
 // Get returns the entry of value. It fails with [patterns.ErrNotFound] if there is none,
 // and with [ErrNonUnique] if the index may have several: use [Reader.Query] with [Equal].
 // One request.
+//
+// A new primary is found from its commit on. If its copy has not been written yet, because the change is in progress or
+// was left to a worker, Get reads the primary, and the row once more, and returns what the copy will contain. A copy that
+// was written may be outdated: use [Reader.GetFresh].
 func (r *Reader[T]) Get(ctx context.Context, partition, value string) (Entry[T], error) {
 	e, err := r.get(ctx, partition, value)
-	if err == nil && e.reserved {
-		return Entry[T]{}, r.fail("get", patterns.ErrNotFound)
+	if err != nil || !e.reserved {
+		return e, err
 	}
-	return e, err
+	c, err := r.check(ctx, e, false, true)
+	if err == nil && !c.Found {
+		err = patterns.ErrNotFound
+	}
+	if err != nil {
+		return Entry[T]{}, r.fail("get", err)
+	}
+	if c.reserved {
+		copied := row[T]{Copy: *r.index.content(&c.Item.Value)}
+		if r.index.only != nil {
+			r.copies.Keep(&txn.Record{Value: &copied}, r.index.only)
+		}
+		r.index.def.Type.SetKey(&copied.Copy, c.Primary)
+		c.Value, c.reserved = copied.Copy, false
+	}
+	return c.Entry, nil
 }
 
 // get is Get. It also returns a row that is reserved.
