@@ -137,7 +137,7 @@
 // not unique six, and every other operation seven. With a [patterns.Finisher] an insert takes three, every other operation four, and the last two requests
 // to the table, or one of an insert of a unique value, are made for up to 14 and 100 operations together.
 //
-// Get of a row whose copy has not been written yet takes three.
+// Get of a row whose copy has not been written yet takes two.
 //
 // [patterns.Store.Explain] returns them for each operation.
 //

@@ -182,7 +182,7 @@ func TestGetFindsAnEntityFromItsCommitOn(t *testing.T) {
 		insert(t, store, ann)
 		b.ResetRequests()
 		full := assert.Must(badges.On(store).Get(t.Context(), "", "A"))(t)
-		b.WantRequestCount(t, 3)
+		b.WantRequestCount(t, 2)
 		part := assert.Must(slim.On(store).Get(t.Context(), ann.PartitionKey, "A"))(t)
 		assert.NoError(t, queue.Work(t.Context(), store.Handle))
 		written := assert.Must(badges.On(store).Get(t.Context(), "", "A"))(t)

@@ -99,29 +99,40 @@ var ErrNonUnique = azerr.Sentinel("the index is not unique")
 // One request.
 //
 // A new primary is found from its commit on. If its copy has not been written yet, because the change is in progress or
-// was left to a worker, Get reads the primary, and the row once more, and returns what the copy will contain. A copy that
+// was left to a worker, Get reads the primary, a second request, and returns what the copy will contain. A copy that
 // was written may be outdated: use [Reader.GetFresh].
 func (r *Reader[T]) Get(ctx context.Context, partition, value string) (Entry[T], error) {
 	e, err := r.get(ctx, partition, value)
 	if err != nil || !e.reserved {
 		return e, err
 	}
-	c, err := r.check(ctx, e, false, true)
-	if err == nil && !c.Found {
-		err = patterns.ErrNotFound
+	// No other primary had the value at the moment at which this one is read.
+	primary, err := r.store.Engine().Get(ctx, e.Primary)
+	if err == nil {
+		err = r.imply(primary.Value.(*T), &e)
 	}
 	if err != nil {
 		return Entry[T]{}, r.fail("get", err)
 	}
-	if c.reserved {
-		copied := row[T]{Copy: *r.index.content(&c.Item.Value)}
-		if r.index.only != nil {
-			r.copies.Keep(&txn.Record{Value: &copied}, r.index.only)
-		}
-		r.index.def.Type.SetKey(&copied.Copy, c.Primary)
-		c.Value, c.reserved = copied.Copy, false
+	return e, nil
+}
+
+// imply fills in what the copy at a reserved row will contain.
+func (r *Reader[T]) imply(primary *T, e *Entry[T]) error {
+	rows, err := r.index.rows(primary)
+	if err == nil && (len(rows) != 1 || rows[0].Key != e.Key) {
+		err = patterns.ErrNotFound
 	}
-	return c.Entry, nil
+	if err != nil {
+		return err
+	}
+	copied := row[T]{Copy: *r.index.content(primary)}
+	if r.index.only != nil {
+		r.copies.Keep(&txn.Record{Value: &copied}, r.index.only)
+	}
+	r.index.def.Type.SetKey(&copied.Copy, e.Primary)
+	e.Value, e.reserved = copied.Copy, false
+	return nil
 }
 
 // get is Get. It also returns a row that is reserved.
