@@ -66,6 +66,7 @@ type Shards struct {
 
 	accounts sync.Map // name to Account
 	rows     perAccount[*patterns.Table[patterns.Row]]
+	copies   perAccount[*patterns.Table[entry]] // of the directory
 	seen     atomic.Pointer[seen]
 	begun    atomic.Int64  // requests that read the directory
 	reading  chan struct{} // has a value while one of them is made
@@ -80,37 +81,37 @@ type Shards struct {
 // added.
 func New(accounts []Account, table string, opts *Options) (*Shards, error) {
 	o := *cmp.Or(opts, &Options{})
-	o.Directory = cmp.Or(o.Directory, defaultDirectory)
-	if err := azerr.Default(&o.Lease, defaultLease, "Lease"); err != nil {
-		return nil, fmt.Errorf("new shards: %w", err)
+	s := &Shards{table: table, reading: make(chan struct{}, 1)}
+	err := azerr.Default(&o.Lease, defaultLease, "Lease")
+	switch s.lease = o.Lease; {
+	case err != nil:
+	case table == "" || len(accounts) == 0:
+		err = azerr.Errorf("%w: no table name, or no accounts", azerr.ErrBadOption)
+	case o.Lease > maxLease:
+		err = azerr.Errorf("%w: Options.Lease: more than 7 days", azerr.ErrBadOption)
 	}
-	if table == "" || len(accounts) == 0 {
-		return nil, azerr.Errorf("new shards: %w: no table name, or no accounts", azerr.ErrBadOption)
+	if err != nil {
+		return nil, during("new shards", err)
 	}
-	if o.Lease > maxLease {
-		return nil, azerr.Errorf("new shards: %w: Options.Lease: more than 7 days", azerr.ErrBadOption)
-	}
-	s := &Shards{table: table, lease: o.Lease, reading: make(chan struct{}, 1)}
 	for i := range accounts {
 		a, err := s.complete(accounts[i])
+		if _, twice := s.accounts.LoadOrStore(a.Name, a); twice && err == nil {
+			err = azerr.Errorf("%w: its name is not unique", azerr.ErrBadOption)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("new shards: account %d: %w", i, err)
 		}
-		if _, twice := s.accounts.LoadOrStore(a.Name, a); twice {
-			return nil, azerr.Errorf("new shards: account %d: %w: its name is not unique", i, azerr.ErrBadOption)
-		}
 		s.initial = append(s.initial, a)
 	}
-	home, err := patterns.NewTable(s.initial[0].Tables.NewClient(o.Directory), &patterns.TableOptions[entry]{StampWrites: true})
-	if err != nil {
-		return nil, fmt.Errorf("new shards: %w", err)
-	}
-	s.home = home
-	s.rows.shards = s
+	s.rows.shards, s.copies.shards, s.copies.table = s, s, cmp.Or(o.Directory, defaultDirectory)
 	s.rows.open = func(c *aztables.Client) (*patterns.Table[patterns.Row], error) {
 		return patterns.NewTable[patterns.Row](c, nil)
 	}
-	return s, nil
+	s.copies.open = func(c *aztables.Client) (*patterns.Table[entry], error) {
+		return patterns.NewTable(c, &patterns.TableOptions[entry]{StampWrites: true})
+	}
+	s.home, err = s.copies.of(s.initial[0].Name)
+	return s, during("new shards", err)
 }
 
 // complete returns a with its defaults.
@@ -127,24 +128,22 @@ func (s *Shards) complete(a Account) (Account, error) {
 
 // Create creates the table in every account passed to [New], and the directory with these
 // accounts and their weights. What exists already is not an error and stays as it is: a
-// directory does not change. One request for each account and two for the directory.
+// directory does not change. Three requests for each account.
 func (s *Shards) Create(ctx context.Context) error {
-	for _, a := range s.initial {
-		if err := s.createTable(ctx, a.Name); err != nil {
-			return fmt.Errorf("create shards: %w", err)
-		}
-	}
-	if err := s.home.Create(ctx); err != nil {
-		return fmt.Errorf("create shards: directory: %w", err)
-	}
 	d := layout{Lease: s.lease, Idle: s.lease}
 	for _, a := range s.initial {
-		d.Config.set(a)
+		if err := cmp.Or(s.createTable(ctx, a.Name), d.Config.set(a)); err != nil {
+			return during("create shards", err)
+		}
 	}
-	if err := s.createDirectory(ctx, d); err != nil {
-		return fmt.Errorf("create shards: directory: %w", err)
+	err := s.home.Create(ctx)
+	if err == nil {
+		err = s.createDirectory(ctx, d)
 	}
-	return nil
+	if err == nil {
+		err = s.createCopies(ctx)
+	}
+	return during("create shards: directory", err)
 }
 
 // createTable creates the table in a known account.
@@ -179,6 +178,7 @@ func (s *Shards) account(name string) (Account, error) {
 // perAccount makes one V for the table of each account, when it is needed first.
 type perAccount[V any] struct {
 	shards *Shards
+	table  string // empty: that of the account
 	open   func(*aztables.Client) (V, error)
 	made   sync.Map // account name to V
 }
@@ -189,7 +189,7 @@ func (p *perAccount[V]) of(account string) (v V, err error) {
 	}
 	a, err := p.shards.account(account)
 	if err == nil {
-		v, err = p.open(a.Tables.NewClient(a.Table))
+		v, err = p.open(a.Tables.NewClient(cmp.Or(p.table, a.Table)))
 	}
 	if err != nil {
 		return v, err

@@ -20,7 +20,14 @@ func (d *layout) valid() bool {
 		return false
 	}
 	m := d.Move
-	return m == nil || m.To.valid() && m.Clean.compare(m.Open) <= 0 && m.Open.compare(m.Frozen) <= 0
+	if m == nil {
+		return true
+	}
+	first, last := m.Clean, m.Frozen
+	if m.Back {
+		first, last = last, first
+	}
+	return m.To.valid() && first.compare(m.Open) <= 0 && m.Open.compare(last) <= 0
 }
 
 // valid reports whether every partition has an owner.

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
 	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -33,61 +35,62 @@ func (v versions) add(row patterns.Item[patterns.Row]) {
 	v[row.Key.Partition] = sha256.Sum256(fmt.Appendf(before[:], "%q %q", row.Key.Row, row.ETag))
 }
 
-// unchanged reports whether the partitions of the step have the versions that were copied, at an
-// instant between two reads of their old accounts.
-func (m *run) unchanged(ctx context.Context, d *seen, copied versions) (bool, error) {
-	for range 2 {
-		stored := versions{}
-		err := m.keys(ctx, d, d.Move.Open, d.Move.Frozen, func(account string, row patterns.Item[patterns.Row]) bool {
-			if d.frozen(row.Key.Partition) && d.reader(row.Key.Partition) == account && row.Key.Row != markerRow {
-				stored.add(row)
-			}
-			return true
-		})
-		if err != nil || !maps.Equal(copied, stored) {
-			return false, err
+// copied identifies the version of a row in the old account, and that of its copy.
+type copied struct{ from, to azcore.ETag }
+
+// stored returns the versions of the partitions of the step, in their old accounts.
+func (m *run) stored(ctx context.Context, d *seen) (versions, error) {
+	stored := versions{}
+	return stored, m.keys(ctx, d, d.Move.Open, d.Move.Frozen, func(account string, row patterns.Item[patterns.Row]) bool {
+		if p := row.Key.Partition; d.moves(p) && d.reader(p) == account && row.Key.Row != markerRow {
+			stored.add(row)
 		}
-	}
-	return true, nil
+		return true
+	})
 }
 
-// copy copies the partitions of the step to their new accounts, and returns the versions of the
-// rows that it has copied. Before it deletes the rows that accounts do not own.
-func (m *run) copy(ctx context.Context, d *seen) (versions, error) {
-	found, err := m.clean(ctx, d)
-	if err != nil {
-		return nil, fmt.Errorf("delete moved rows: %w", err)
-	}
-	partitions, all := slices.Collect(maps.Keys(found)), versions{}
-	return all, calls.Each(ctx, len(partitions), m.opts.Parallel, func(ctx context.Context, i int) error {
-		return m.copyPartition(ctx, d, partitions[i], all)
+// copy copies partitions to their new accounts.
+func (m *run) copy(ctx context.Context, d *seen, partitions []string) error {
+	return calls.Each(ctx, len(partitions), m.opts.Parallel, func(ctx context.Context, i int) error {
+		return m.copyPartition(ctx, d, partitions[i])
 	})
 }
 
 // copyPartition makes the partition in its new account equal to the one in its old account, unless
-// a late write changes that meanwhile, and adds the versions of the rows to all.
-func (m *run) copyPartition(ctx context.Context, d *seen, partition string, all versions) error {
-	from, err := m.rows.of(d.reader(partition))
+// a write changes that meanwhile, and records the versions of the rows. Of a partition that it has copied
+// already, it copies what has changed.
+func (m *run) copyPartition(ctx context.Context, d *seen, partition string) error {
+	to := &d.Move.To
+	if d.Move.Back {
+		to = &d.Config
+	}
+	old, err := m.rows.of(d.reader(partition))
 	if err != nil {
 		return err
 	}
-	to, err := m.rows.of(d.Move.To.owner(partition))
+	copies, err := m.rows.of(to.owner(partition))
 	if err != nil {
 		return err
 	}
-	markers, err := patterns.NewTable[marker](to.Client(), nil)
+	markers, err := patterns.NewTable[marker](copies.Client(), nil)
 	if err != nil {
 		return err
 	}
 	for try := 1; ; try++ {
-		c := &copying{run: m, seen: d, partition: partition, from: from, to: to, markers: markers}
-		copied := versions{}
-		rows, err := c.do(ctx, copied)
+		m.mu.Lock()
+		known := m.known[partition]
+		delete(m.known, partition)
+		m.mu.Unlock()
+		c := &copying{run: m, seen: d, partition: partition, from: old, to: copies, markers: markers, known: known}
+		read := versions{}
+		err := c.do(ctx, read)
 		if err == nil {
 			m.mu.Lock()
-			maps.Copy(all, copied)
+			delete(m.copied, partition)
+			maps.Copy(m.copied, read)
+			m.known[partition] = c.known
 			m.mu.Unlock()
-			m.report(rows, 0)
+			m.report(c.rows, 0)
 			return nil
 		}
 		retry := errors.Is(err, patterns.ErrConflict) || errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrNotFound) ||
@@ -112,49 +115,85 @@ type copying struct {
 	from, to  *patterns.Table[patterns.Row]
 	markers   *patterns.Table[marker]
 	mark      patterns.Item[marker]
+	known     map[string]copied // rows of the new account, by row key; nil before the first copy
+	rows      int               // that were copied
+	next      []change          // the next transaction
 }
 
-func (c *copying) do(ctx context.Context, copied versions) (rows int, err error) {
+// change changes a row of the new account.
+type change struct {
+	op patterns.Op[patterns.Row]
+	of patterns.Item[patterns.Row] // the row that it copies, if it copies one
+}
+
+func (c *copying) do(ctx context.Context, read versions) error {
 	if err := c.begin(ctx); err != nil {
-		return 0, err
+		return err
 	}
-	// An earlier try, or a late write of an earlier time, may have left rows in the new account.
-	err = c.pass(ctx, c.to, keysOnly(), func(item patterns.Item[patterns.Row]) patterns.Op[patterns.Row] {
-		return patterns.DeleteOp[patterns.Row](item.Key, item.ETag)
-	})
-	if err != nil {
-		return 0, err
-	}
-	err = c.pass(ctx, c.from, nil, func(item patterns.Item[patterns.Row]) patterns.Op[patterns.Row] {
-		rows++
-		copied.add(item)
-		return patterns.CopyOp(item)
-	})
-	if err != nil {
-		return 0, err
-	}
-	return rows, c.markers.Delete(ctx, c.mark.Key, c.mark.ETag)
-}
-
-// pass reads the partition in t, without the marker, and sends the operation that op returns for
-// each row.
-func (c *copying) pass(ctx context.Context, t *patterns.Table[patterns.Row], opts *patterns.QueryOptions, op func(patterns.Item[patterns.Row]) patterns.Op[patterns.Row]) error {
-	var ops []patterns.Op[patterns.Row]
-	for item, err := range t.Query(ctx, query.PartitionKey.Eq(c.partition), opts) {
+	if c.known == nil {
+		// An earlier try, or a late write of an earlier time, may have left rows in the new account.
+		c.known = map[string]copied{}
+		err := c.pass(ctx, c.to, keysOnly(), func(item patterns.Item[patterns.Row]) error {
+			return c.add(ctx, change{op: patterns.DeleteOp[patterns.Row](item.Key, item.ETag)})
+		})
 		if err != nil {
 			return err
 		}
-		if item.Key.Row == markerRow {
-			continue
+	}
+	left := maps.Clone(c.known)
+	err := c.pass(ctx, c.from, nil, func(item patterns.Item[patterns.Row]) error {
+		read.add(item)
+		was, ok := left[item.Key.Row]
+		delete(left, item.Key.Row)
+		switch {
+		case !ok:
+			return c.add(ctx, change{patterns.CopyOp(item), item})
+		case was.from == item.ETag:
+			return nil
 		}
-		if ops = append(ops, op(item)); len(ops) == patterns.MaxBatchOps-1 {
-			if err := c.send(ctx, ops); err != nil {
-				return err
-			}
-			ops = ops[:0]
+		replacement := item
+		replacement.ETag = was.to
+		return c.add(ctx, change{patterns.ReplaceOp(replacement).At(item.Key), item})
+	})
+	for row, was := range left { // deleted since
+		if err == nil {
+			delete(c.known, row)
+			err = c.add(ctx, change{op: patterns.DeleteOp[patterns.Row](keys.Key{Partition: c.partition, Row: row}, was.to)})
 		}
 	}
-	return c.send(ctx, ops)
+	if err == nil {
+		err = c.flush(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	return c.markers.Delete(ctx, c.mark.Key, c.mark.ETag)
+}
+
+// pass reads the partition in t, without the marker, and calls f with each row.
+func (c *copying) pass(ctx context.Context, t *patterns.Table[patterns.Row], opts *patterns.QueryOptions, f func(patterns.Item[patterns.Row]) error) error {
+	for item, err := range t.Query(ctx, query.PartitionKey.Eq(c.partition), opts) {
+		if err == nil && item.Key.Row != markerRow {
+			err = f(item)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return c.flush(ctx)
+}
+
+// add adds to the next transaction.
+func (c *copying) add(ctx context.Context, next change) error {
+	if c.next = append(c.next, next); len(c.next) == patterns.MaxBatchOps-1 {
+		return c.flush(ctx)
+	}
+	return nil
+}
+
+func (c *copying) flush(ctx context.Context) error {
+	defer func() { c.next = c.next[:0] }()
+	return c.send(ctx, c.next)
 }
 
 // begin makes the marker a new version that only this try knows. A run that was taken over
@@ -174,41 +213,47 @@ func (c *copying) begin(ctx context.Context) error {
 	return c.mine(ctx, c.seen)
 }
 
-// send carries out ops in one transaction, or in several if they are too large for one.
-func (c *copying) send(ctx context.Context, ops []patterns.Op[patterns.Row]) error {
-	if len(ops) == 0 {
+// send makes changes in one transaction, or in several if they are too large for one.
+func (c *copying) send(ctx context.Context, changes []change) error {
+	if len(changes) == 0 {
 		return nil
 	}
 	b := c.markers.Batch().Merge(c.mark)
-	for _, op := range ops {
-		patterns.AddTo(b, c.to, op)
+	for _, next := range changes {
+		patterns.AddTo(b, c.to, next.op)
 	}
 	result, err := b.Commit(ctx)
-	switch {
-	case errors.Is(err, patterns.ErrTooLarge) && len(ops) > 1:
-		half := len(ops) / 2
-		if err := c.send(ctx, ops[:half]); err != nil {
-			return err
+	if half := len(changes) / 2; errors.Is(err, patterns.ErrTooLarge) && half > 0 {
+		if err = c.send(ctx, changes[:half]); err == nil {
+			err = c.send(ctx, changes[half:])
 		}
-		return c.send(ctx, ops[half:])
-	case err != nil:
+		return err
+	}
+	if err != nil {
 		return err
 	}
 	c.mark.ETag = result.ETags[0]
+	for i, next := range changes {
+		if item := next.of; item.Key != (keys.Key{}) {
+			c.rows++
+			c.known[item.Key.Row] = copied{item.ETag, result.ETags[i+1]}
+		}
+	}
 	return nil
 }
 
-// clean deletes the rows that accounts do not own, up to the end of the step: those of partitions
+// clean deletes the rows that accounts do not own, from those of the last step to goal: those of partitions
 // that have moved, and what late writes and earlier runs have left. It returns the partitions of
-// the step that have rows in any account.
-func (m *run) clean(ctx context.Context, d *seen) (step map[string]bool, err error) {
-	step = map[string]bool{}
+// the step up to goal that have rows in any account.
+func (m *run) clean(ctx context.Context, d *seen, goal bound) ([]string, error) {
+	step := map[string]bool{}
 	found := map[string][]patterns.Op[patterns.Row]{}
-	err = m.keys(ctx, d, d.Move.Clean, d.Move.Frozen, func(account string, row patterns.Item[patterns.Row]) bool {
-		if d.frozen(row.Key.Partition) {
-			step[row.Key.Partition] = true
+	err := m.keys(ctx, d, d.Move.Clean, goal, func(account string, row patterns.Item[patterns.Row]) bool {
+		p := row.Key.Partition
+		if d.moves(p) && goal.passed(p) != d.Move.Open.passed(p) {
+			step[p] = true
 		}
-		if d.reader(row.Key.Partition) != account {
+		if d.reader(p) != account {
 			found[account] = append(found[account], patterns.DeleteOp[patterns.Row](row.Key, row.ETag))
 		}
 		return true
@@ -223,7 +268,7 @@ func (m *run) clean(ctx context.Context, d *seen) (step map[string]bool, err err
 			err = m.remove(ctx, account, ops)
 		}
 	}
-	return step, err
+	return slices.Collect(maps.Keys(step)), err
 }
 
 // remove deletes the versions of the rows that were found. A row that has changed or gone since

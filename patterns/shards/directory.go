@@ -1,9 +1,11 @@
 package shards
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -42,10 +44,29 @@ type layout struct {
 // to Frozen, are the step: they cannot be written. They can be read at their old account, by a
 // process that reads the directory again afterwards. If the directory is closed they cannot be
 // read. The others have not moved.
+//
+// A move back proceeds in the opposite order: the step are those up to Open, after Frozen, and those
+// after Clean have no rows in the account that they have left.
 type move struct {
 	To                  config
 	Only                *string // the partition that moves; nil: any
 	Clean, Open, Frozen bound
+	Back                bool `json:",omitempty"`
+}
+
+// moves reports whether the partition has another owner after the move.
+func (d *layout) moves(partition string) bool {
+	return d.Move.To.owner(partition) != d.Config.owner(partition)
+}
+
+// undone returns d without its step, whose partitions can be written where they could be read. It is
+// the version of no run.
+func (d *layout) undone() layout {
+	u, m := *d, *d.Move
+	m.Frozen = m.Open
+	u.Move, u.Run, u.Closed = &m, "", 0
+	u.Lease, u.Wait = d.Idle, max(d.Wait, d.Lease)
+	return u
 }
 
 // bound is a position between partitions: after Key, before all if Key is nil, after all if
@@ -64,20 +85,18 @@ func (b bound) passed(partition string) bool {
 
 // compare orders bounds.
 func (b bound) compare(c bound) int {
-	switch {
-	case b.All || c.All:
-		return ordinal(b.All) - ordinal(c.All)
-	case b.Key == nil || c.Key == nil:
-		return ordinal(b.Key != nil) - ordinal(c.Key != nil)
+	rank := func(b bound) (int, string) {
+		switch {
+		case b.All:
+			return 2, ""
+		case b.Key == nil:
+			return 0, ""
+		}
+		return 1, *b.Key
 	}
-	return keys.Compare(*b.Key, *c.Key)
-}
-
-func ordinal(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	m, p := rank(b)
+	n, q := rank(c)
+	return cmp.Or(cmp.Compare(m, n), keys.Compare(p, q))
 }
 
 // reader returns the account at which the partition is read.
@@ -91,14 +110,7 @@ func (d *layout) reader(partition string) string {
 // writer returns the account at which the partition is written. open is false if it cannot be
 // written now.
 func (d *layout) writer(partition string) (name string, open bool) {
-	name = d.Config.owner(partition)
-	if d.Move == nil || !d.Move.Frozen.passed(partition) {
-		return name, true
-	}
-	if to := d.Move.To.owner(partition); to != name {
-		return to, d.Move.Open.passed(partition)
-	}
-	return name, true
+	return d.reader(partition), d.Move == nil || d.Move.Open.passed(partition) == d.Move.Frozen.passed(partition) || !d.moves(partition)
 }
 
 // frozen reports whether the partition belongs to the step.
@@ -107,12 +119,22 @@ func (d *layout) frozen(partition string) bool {
 	return !open
 }
 
-// members returns all accounts that are read. A move removes none.
+// members returns all accounts that may have rows.
 func (d *layout) members() []member {
+	all := slices.Clone(d.Config.Accounts)
 	if d.Move != nil {
-		return d.Move.To.Accounts
+		for _, m := range d.Move.To.Accounts {
+			if !d.Config.has(m.Name) {
+				all = append(all, m)
+			}
+		}
 	}
-	return d.Config.Accounts
+	return all
+}
+
+// has reports whether the account is one of the config.
+func (c *config) has(account string) bool {
+	return slices.ContainsFunc(c.Accounts, func(m member) bool { return m.Name == account })
 }
 
 // seen is a version of the directory.
@@ -121,6 +143,7 @@ type seen struct {
 	item  patterns.Item[entry]
 	asked time.Time // before the request that read or wrote it
 	nth   int64     // of the requests that read the directory
+	away  error     // why a copy was read; there is no item then
 }
 
 // younger reports whether less than d has passed since the version was asked for.
@@ -172,19 +195,35 @@ func (s *Shards) fresh(ctx context.Context) (*seen, error) {
 	}
 	nth := s.begun.Add(1)
 	asked := time.Now()
-	item, err := s.home.Get(regions.Strict(ctx), keys.Key{Partition: s.table, Row: directoryRow})
+	ctx = regions.Strict(ctx)
+	try, cancel := s.brief(ctx)
+	item, err := s.home.Get(try, keys.Key{Partition: s.table, Row: directoryRow})
+	cancel()
+	if err != nil && !isMissing(err) {
+		if v := s.readCopies(ctx, err); v != nil {
+			v.nth = nth
+			s.seen.Store(v)
+			return v, nil
+		}
+		asked = time.Now()
+		item, err = s.home.Get(ctx, keys.Key{Partition: s.table, Row: directoryRow})
+	}
 	switch {
-	case errors.Is(err, patterns.ErrNotFound), errors.Is(err, patterns.ErrTableNotFound):
+	case err != nil && isMissing(err):
 		return nil, fmt.Errorf("%w: %w", ErrNoDirectory, err)
 	case err != nil:
 		return nil, fmt.Errorf("directory: %w", err)
 	}
-	v := &seen{item.Value.Directory, item, asked, nth}
+	v := &seen{layout: item.Value.Directory, item: item, asked: asked, nth: nth}
 	if !v.valid() {
 		return nil, fmt.Errorf("directory: %w", patterns.ErrBadReply)
 	}
 	s.seen.Store(v)
 	return v, nil
+}
+
+func isMissing(err error) bool {
+	return errors.Is(err, patterns.ErrNotFound) || errors.Is(err, patterns.ErrTableNotFound)
 }
 
 // createDirectory inserts the directory if there is none.
@@ -212,8 +251,8 @@ var (
 	// the context ended, or the directory could not be read. A write was not sent.
 	ErrMoving = azerr.Sentinel("shards: the partition is moving")
 
-	// ErrBusy: another run of [Shards.Add] or [Shards.Pin] has taken over the move, and finishes
-	// it. Or a reader that had waited too long has reopened the step: begin again.
+	// ErrBusy: another run, for example of [Shards.Add], has taken over the move, and finishes
+	// it. Or a reader or writer that had waited too long has undone the step: begin again.
 	ErrBusy = azerr.Sentinel("shards: another run has taken over the move")
 
 	// ErrRemoteRows: a Store in several accounts cannot have rows outside the partition of the

@@ -35,21 +35,23 @@ func (s *Shards) read(ctx context.Context, partition string, f func(string) erro
 func (s *Shards) readable(ctx context.Context, frozen func(*seen) bool) (*seen, error) {
 	d, err := s.current(ctx)
 	for began := time.Now(); err == nil && d.Closed > 0 && frozen(d); {
-		if calls.Elapsed(began) > d.Closed { // the run has probably died
-			item := d.item
-			item.Value.Directory.Closed, item.Value.Directory.Run = 0, "" // no run made this version
-			item.Value.Directory.Version++
-			_, _ = s.home.Replace(ctx, item)
-		}
-		if d, err = s.poll(ctx, d); err != nil {
+		if d, err = s.poll(ctx, d, began, min(d.Closed, maxStep)); err != nil {
 			return nil, err
 		}
 	}
 	return d, err
 }
 
-// poll returns a later version of the directory, for a caller that waits for a move.
-func (s *Shards) poll(ctx context.Context, d *seen) (*seen, error) {
+// poll returns a later version of the directory, for a caller that has waited for a step since began.
+// If it has waited longer than it should, the run has probably died: poll undoes the step, so that the run
+// cannot finish it.
+func (s *Shards) poll(ctx context.Context, d *seen, began time.Time, patience time.Duration) (*seen, error) {
+	if calls.Elapsed(began) > patience {
+		item := d.item
+		item.Value.Directory = d.undone()
+		item.Value.Directory.Version++
+		_, _ = s.home.Replace(ctx, item)
+	}
 	err := calls.Sleep(ctx, d.Lease/8)
 	if err == nil {
 		d, err = s.fresh(ctx)
@@ -79,8 +81,8 @@ func (s *Shards) write(ctx context.Context, partition string, f func(string) err
 		return err
 	}
 	name, open := d.writer(partition)
-	for !open {
-		if d, err = s.poll(ctx, d); err != nil {
+	for began := time.Now(); !open; {
+		if d, err = s.poll(ctx, d, began, maxStep); err != nil {
 			return err
 		}
 		name, open = d.writer(partition)

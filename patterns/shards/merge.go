@@ -110,7 +110,7 @@ func one(q query.Read) bool { return q.Partition.To == q.Partition.From+"\x00" }
 
 // frozen reports whether the rest of the read may concern partitions of the step of d.
 func (r *merge[T, V]) frozen(d *seen) bool {
-	if d.Move == nil || d.Move.Open.compare(d.Move.Frozen) == 0 || r.last != nil && d.Move.Frozen.compare(after(r.last.Partition)) < 0 {
+	if d.Move == nil || d.Move.Open.compare(d.Move.Frozen) == 0 || r.last != nil && slices.MaxFunc([]bound{d.Move.Open, d.Move.Frozen}, bound.compare).compare(after(r.last.Partition)) < 0 {
 		return false
 	}
 	return slices.ContainsFunc(query.Explain(r.filter).Reads(), func(q query.Read) bool {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"math"
 	"slices"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
 // maxWeight keeps scores finite.
@@ -15,6 +17,7 @@ const maxWeight = 1e9
 type member struct {
 	Name   string
 	Weight float64
+	As     string `json:",omitempty"` // the account whose place it has taken, in the hash
 }
 
 // config decides which account owns each partition.
@@ -46,7 +49,7 @@ func (c *config) owner(partition string) string {
 // https://en.wikipedia.org/wiki/Rendezvous_hashing#Weighted_rendezvous_hash
 func score(m member, partition string) float64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(m.Name))
+	_, _ = h.Write([]byte(cmp.Or(m.As, m.Name)))
 	_, _ = h.Write([]byte{0})
 	_, _ = h.Write([]byte(partition))
 	// The high bits of FNV depend little on the last bytes. This is the finalizer of SplitMix64.
@@ -59,9 +62,50 @@ func score(m member, partition string) float64 {
 }
 
 // set adds an account, or changes its weight.
-func (c *config) set(a Account) {
-	c.Accounts = slices.DeleteFunc(slices.Clone(c.Accounts), func(m member) bool { return m.Name == a.Name })
-	c.Accounts = append(c.Accounts, member{a.Name, a.Weight})
+func (c *config) set(a Account) error {
+	m := member{Name: a.Name, Weight: a.Weight}
+	var others []member
+	for _, was := range c.Accounts {
+		switch {
+		case was.Name == a.Name:
+			m.As = was.As
+		case was.As == a.Name:
+			return azerr.Errorf("%w: another account has taken the place of this one: use a new Name", azerr.ErrBadOption)
+		default:
+			others = append(others, was)
+		}
+	}
+	c.Accounts = append(others, m)
+	c.sort()
+	return nil
+}
+
+// replace lets an account take the place of another: the same partitions.
+func (c *config) replace(from string, to Account) error {
+	i := slices.IndexFunc(c.Accounts, func(m member) bool { return m.Name == from })
+	switch replaced := c.has(to.Name); {
+	case i < 0 && replaced:
+		return nil
+	case i < 0:
+		return ErrUnknownAccount
+	case replaced:
+		return azerr.Errorf("%w: the account has partitions of its own", azerr.ErrBadOption)
+	}
+	c.Accounts = slices.Clone(c.Accounts)
+	m := &c.Accounts[i]
+	if m.Name, m.As = to.Name, cmp.Or(m.As, m.Name); m.As == m.Name {
+		m.As = ""
+	}
+	c.sort()
+	for partition, name := range c.Pins {
+		if name == from {
+			c.pin(partition, to.Name)
+		}
+	}
+	return nil
+}
+
+func (c *config) sort() {
 	slices.SortFunc(c.Accounts, func(a, b member) int { return cmp.Compare(a.Name, b.Name) })
 }
 

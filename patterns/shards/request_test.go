@@ -28,15 +28,16 @@ func TestAddMakesTheRequestsThatItDocuments(t *testing.T) {
 		b.ResetRequests()
 		var last patterns.Progress
 		assert.NoError(t, s.Add(t.Context(), list[2], &shards.MoveOptions{Progress: func(p patterns.Progress) { last = p }}))
-		assert.Equal(t, last, (patterns.Progress{Found: 6, Done: 6, Requests: 42}), "the progress is")
+		assert.Equal(t, last, (patterns.Progress{Found: 6, Done: 6, Requests: 46}), "the progress is")
 		b.WantRequests(t, map[string]int{
-			"Table.CreateTable": 1,
-			"Table.Replace":     5,         // of the directory: the move, the step, closed, moved, the end
-			"Table.Get":         4,         // of the directory: before each version that is not closed
-			"Table.Query":       5*3 + 3*2, // the keys in each account, and each partition: what is in the way, and its rows
-			"Table.Insert":      3,         // markers
-			"Table.Delete":      3,
-			"Table.Batch":       3 + 3, // copies, and deletes in the old accounts
+			"Table.CreateTable":   1,
+			"Table.UpsertReplace": 2,         // of the copies of the directory
+			"Table.Replace":       5 + 2,     // of the directory: the move, the step, closed, moved, the end; of its copies
+			"Table.Get":           3,         // of the directory: first, and before each deletion
+			"Table.Query":         6*3 + 3*2, // the keys in each account, and each partition: what is in the way, and its rows
+			"Table.Insert":        3,         // markers
+			"Table.Delete":        3,
+			"Table.Batch":         3 + 3, // copies, and deletes in the old accounts
 		})
 	})
 }

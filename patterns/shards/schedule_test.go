@@ -20,8 +20,8 @@ import (
 
 const partitions = 3
 
-// Clients read and write the same rows while one or two runs add an account and pin a
-// partition. Requests and replies are lost, arrive late or twice, and processes are killed or
+// Clients read and write the same rows while one or two runs add an account, pin a partition, abort
+// moves, and move the partitions of one account to another. Requests and replies are lost, arrive late or twice, and processes are killed or
 // paused. The results of each row must have an order in which each successful operation takes
 // effect between its call and its return; two rows that are only written together must be equal
 // in the end; and a query must return every row once.
@@ -50,7 +50,7 @@ func TestNothingIsLostWhilePartitionsMove(t *testing.T) {
 		all.Wait()
 		s.WaitLate()
 		for try := 0; ; try++ {
-			err := r.move(ctx, s.Reliable(), 3, "account0")
+			err := r.move(ctx, s.Reliable(), 4, "account0")
 			if err == nil {
 				break
 			}
@@ -59,7 +59,7 @@ func TestNothingIsLostWhilePartitionsMove(t *testing.T) {
 				return
 			}
 		}
-		_, table := r.open(s.Reliable(), 3)
+		_, table := r.open(s.Reliable(), 4)
 		r.check(ctx, table)
 	})
 }
@@ -128,6 +128,16 @@ func (r *run) move(ctx context.Context, p *harness.Process, known int, pin strin
 	return s.Pin(ctx, "p1", pin, o)
 }
 
+// replace lets a fourth account take the place of the second.
+func (r *run) replace(ctx context.Context, p *harness.Process) error {
+	s, _ := r.open(p, 4)
+	service, err := p.Tables(r.mode == "accelerated", r.retries)
+	if err != nil {
+		return err
+	}
+	return s.Move(ctx, "account1", accounts(service, 4)[3], &shards.MoveOptions{Rows: 1 + int(r.Seed%5)})
+}
+
 // moves repeats a move in further processes until it succeeds. Concurrent ones pin the partition to
 // different accounts. Some lack the third account, which another has added, until they add it.
 func (r *run) moves(ctx context.Context, n int, pin string, chance *rand.Rand) {
@@ -135,7 +145,14 @@ func (r *run) moves(ctx context.Context, n int, pin string, chance *rand.Rand) {
 	for i := range 4 {
 		p := r.process(16*n+i, true)
 		time.Sleep(time.Duration(chance.IntN(20)) * time.Second / r.speed)
-		err := r.move(ctx, p, 2+chance.IntN(2), pin)
+		switch chance.IntN(5) {
+		case 0:
+			s, _ := r.open(p, 4)
+			r.Log("abort %d: %v", n, s.Abort(ctx, nil))
+		case 1:
+			r.Log("replace %d: %v", n, r.replace(ctx, p))
+		}
+		err := r.move(ctx, p, 2+chance.IntN(3), pin)
 		r.Log("move %d: %v", n, err)
 		if err == nil {
 			return
@@ -150,7 +167,7 @@ func (r *run) client(ctx context.Context, n int, chance *rand.Rand) {
 	for i := 0; i < least || i < 40 && r.moving.Load() > 0 && r.speed > 1; i++ {
 		if p == nil || p.Dead() {
 			p = r.process(16*n+i, false)
-			_, t = r.open(p, 3)
+			_, t = r.open(p, 4)
 		}
 		time.Sleep(time.Duration(chance.IntN(4_000)) * time.Millisecond / min(r.speed, 8))
 		key := keys.Key{Partition: fmt.Sprint("p", chance.IntN(partitions)), Row: "x"}
