@@ -111,7 +111,7 @@ func movingGroup(n int) group {
 		changes := 0
 		w.must(w.Fault(storagetest.On("Table.*").Where(func(q storagetest.Request) bool {
 			dead := changes >= n
-			if q.Resource == "directory" && q.Op != "Table.Get" {
+			if q.Resource == "directory" && q.Op == "Table.Replace" { // not of a copy
 				changes++
 			}
 			return dead
