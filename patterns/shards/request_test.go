@@ -30,7 +30,7 @@ func TestAddMakesTheRequestsThatItDocuments(t *testing.T) {
 		assert.NoError(t, s.Add(t.Context(), list[2], &shards.MoveOptions{Progress: func(p patterns.Progress) { last = p }}))
 		assert.Equal(t, last, (patterns.Progress{Found: 6, Done: 6, Requests: 46}), "the progress is")
 		b.WantRequests(t, map[string]int{
-			"Table.CreateTable":   1,
+			"Table.CreateTable":   3,         // the table, and those of the copies
 			"Table.UpsertReplace": 2,         // of the copies of the directory
 			"Table.Replace":       5 + 2,     // of the directory: the move, the step, closed, moved, the end; of its copies
 			"Table.Get":           3,         // of the directory: first, and before each deletion
