@@ -319,6 +319,7 @@ var edges = map[string][]string{
 	"patterns/shards": {
 		"internal/azerr",
 		"internal/calls",
+		"internal/outbox",
 		"internal/pages",
 		"internal/sdkerr",
 		"keys",

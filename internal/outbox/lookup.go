@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -148,12 +149,13 @@ func (l *lookups) after(op *operation) (err error) {
 // with one of ids: no other write than that of this operation names one first.
 func stampsWith(id string, ids []string) func(body []byte) (string, error) {
 	return func(body []byte) (string, error) {
-		stamps, err := edm.Stamps(body)
+		properties, _, err := edm.ReadProperties(body)
 		if err != nil {
 			return "", err
 		}
-		named, err := view.NamesLookup(body, ids)
-		if named {
+		stamps, err := edm.Stamps(body)
+		named, _ := properties[view.PropLookups].(string)
+		if slices.ContainsFunc(ids, func(id string) bool { return strings.Contains(named, id) }) {
 			stamps = txn.AddStamp(id, stamps)
 		}
 		return stamps, err
@@ -259,6 +261,10 @@ func (l *lookups) end(ctx context.Context, applied bool) {
 		for _, row := range gone {
 			rows = append(rows, LookupRow{Lookup: row})
 		}
+	}
+	if l.t.store.retain != nil {
+		l.t.store.retain(rows)
+		return
 	}
 	l.t.store.RemoveLookups(untracked(ctx), rows, func(int, error) {}) // a row that stays is left to a sweep
 }

@@ -116,11 +116,17 @@ func (s *Store) LookupPrimaries(ctx context.Context, rows []LookupRow, do func(r
 	groups := slices.Collect(maps.Values(of))
 	var mu sync.Mutex
 	s.each(len(groups), func(i int) {
-		sets := make([]*together, len(groups[i]))
-		for k, row := range groups[i] {
-			sets[k] = &together{names: []string{row.Primary.Row}}
-		}
-		n, err := s.readTogether(ctx, place{table: s.own, partition: groups[i][0].Primary.Partition}, sets, time.Time{})
+		var sets []*together
+		var n int
+		partition := groups[i][0].Primary.Partition
+		err := s.where(ctx, partition, func(at *Store) (err error) {
+			sets = nil
+			for _, row := range groups[i] {
+				sets = append(sets, &together{names: []string{row.Primary.Row}})
+			}
+			n, err = at.readTogether(ctx, place{table: at.own, partition: partition}, sets, time.Time{})
+			return err
+		})
 		mu.Lock()
 		defer mu.Unlock()
 		requests += n
@@ -136,6 +142,13 @@ func (s *Store) LookupPrimaries(ctx context.Context, rows []LookupRow, do func(r
 		}
 	})
 	return requests
+}
+
+func (s *Store) where(ctx context.Context, partition string, f func(*Store) error) error {
+	if s.Where == nil {
+		return f(s)
+	}
+	return s.Where(ctx, partition, f)
 }
 
 // RemoveLookups removes rows, each after the one that takes its place is stored. It is not an error if one does not exist.

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -45,6 +46,10 @@ type Config struct {
 
 	Finisher *Finisher // finishes operations after their calls; nil: the calls do
 
+	// Where, if set, calls a function with the Store whose table has the primaries of a partition now, for Get and for lookup rows. The
+	// function may be called again.
+	Where func(ctx context.Context, partition string, f func(*Store) error) error
+
 	// OnPending, if set, is called with the error of an operation that was applied, but
 	// whose remote rows could not all be written.
 	OnPending func(ctx context.Context, primary keys.Key, err error)
@@ -61,7 +66,8 @@ type Store struct {
 	follow  following
 	put     func(ctx context.Context, s *Store, m types.OutboxMessage, hidden time.Duration) (*sentMessage, error)
 	expired func(entity any) bool
-	owner   *ownership // shared with the Stores of Within
+	retain  func([]LookupRow) // instead of removing them; may be nil
+	owner   *ownership        // shared with the Stores of Within
 }
 
 // New returns a Store.
@@ -102,6 +108,18 @@ func New(c Config) (*Store, error) {
 	return s, nil
 }
 
+// Retain makes the operations of s leave the lookup rows that no version names any more to the function that it returns, which removes them.
+func (s *Store) Retain() (remove func(context.Context)) {
+	var mu sync.Mutex
+	var all []LookupRow
+	s.retain = func(rows []LookupRow) {
+		mu.Lock()
+		defer mu.Unlock()
+		all = append(all, rows...)
+	}
+	return func(ctx context.Context) { s.RemoveLookups(ctx, all, func(int, error) {}) }
+}
+
 // Expired reports whether an entity has expired, at least so long ago, by the clock of the service, which may be slow and is never fast.
 func (s *Store) Expired(entity any, ago time.Duration) bool {
 	at, ok := s.Views.Expires(entity)
@@ -116,7 +134,14 @@ func (s *Store) Begin(ctx context.Context, op string) (context.Context, *wire.Sp
 
 // Get reads the primary at key, or fails with [azerr.ErrNotFound]. It fails if the row at key
 // is one of a view, or not of the table's type. One request.
-func (s *Store) Get(ctx context.Context, key keys.Key) (txn.Record, error) {
+func (s *Store) Get(ctx context.Context, key keys.Key) (record txn.Record, err error) {
+	if s.Where != nil {
+		err = s.Where(ctx, key.Partition, func(at *Store) (err error) {
+			record, err = at.Get(ctx, key)
+			return err
+		})
+		return record, err
+	}
 	r, _, err := s.read(ctx, key)
 	if err == nil && s.expired(r.Value) {
 		err = fmt.Errorf("get: %w: the entity has expired", azerr.ErrNotFound)

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"iter"
 	"slices"
 	"strings"
 
@@ -55,8 +54,6 @@ func (l *Lookup) hash() string {
 // name is what the primary has in [PropLookups] for the row.
 func (l *Lookup) name() string { return l.hash() + ":" + l.ID + "," }
 
-func idOf(name string) string { return name[lookupHash+1 : lookupName-1] }
-
 // NamedBy reports whether the primary with those [PropLookups] names the row.
 func (l *Lookup) NamedBy(named string) bool { return strings.Contains(named, l.name()) }
 
@@ -93,8 +90,8 @@ func (s *Set) Lookups(entity any, key keys.Key, named string) ([]Lookup, error) 
 		return nil, nil
 	}
 	ids := map[string]string{}
-	for name := range lookupNames(named) {
-		ids[name[:lookupHash]] = idOf(name)
+	for ; len(named) >= lookupName; named = named[lookupName:] {
+		ids[named[:lookupHash]] = named[lookupHash+1 : lookupName-1]
 	}
 	var all []Lookup
 	var shown any
@@ -125,14 +122,6 @@ func (s *Set) Lookups(entity any, key keys.Key, named string) ([]Lookup, error) 
 	return all, nil
 }
 
-// lookupNames returns the names in a value of [PropLookups].
-func lookupNames(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for ; len(text) >= lookupName && yield(text[:lookupName]); text = text[lookupName:] {
-		}
-	}
-}
-
 // WithLookups returns unknown, of a primary, with the names of its lookup rows.
 func WithLookups(unknown *edm.Unknown, rows []Lookup) edm.Unknown {
 	if len(rows) == 0 && !unknown.Has(PropLookups) {
@@ -144,21 +133,6 @@ func WithLookups(unknown *edm.Unknown, rows []Lookup) edm.Unknown {
 	}
 	slices.Sort(all)
 	return unknown.WithTexts(edm.Text{Name: PropLookups, Value: strings.Join(all, "")})
-}
-
-// NamesLookup reports whether the primary whose row has the body names a row with one of the ids.
-func NamesLookup(body []byte, ids []string) (bool, error) {
-	properties, _, err := edm.ReadProperties(body)
-	if err != nil {
-		return false, err
-	}
-	text, _ := properties[PropLookups].(string)
-	for name := range lookupNames(text) {
-		if slices.Contains(ids, idOf(name)) {
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 // Put returns the operation that stores the row, whether it exists or not.

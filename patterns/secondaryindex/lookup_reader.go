@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -167,6 +166,9 @@ func (r *LookupReader[T]) rows(ctx context.Context, p *lookupPlan, cursor string
 
 // found is an entity, zero if there is none, and the keys of its rows in the index that it names.
 type found[T any] struct {
+	turn  chan struct{} // has a value while it is read; unlike for a mutex, testing/synctest advances the time meanwhile
+	read  bool
+	err   error
 	item  patterns.Item[T]
 	rows  []keys.Key
 	known bool // an entity that has expired is not found, and may name rows
@@ -178,10 +180,10 @@ const maxRemoved = 10
 // entities returns the entities of a page of rows, each of which is read once. An entity is returned for
 // the smallest of its rows in the range only: the others may be on other pages. left is how many are wanted, 0 for all.
 func (r *LookupReader[T]) entities(ctx context.Context, p lookupPlan, rows []outbox.LookupRow, left *int) iter.Seq2[patterns.Item[T], error] {
-	of := map[keys.Key]func() (found[T], error){}
+	of := map[keys.Key]*found[T]{}
 	for _, row := range rows {
 		if of[row.Primary] == nil {
-			of[row.Primary] = sync.OnceValues(func() (found[T], error) { return r.read(ctx, row.Primary) })
+			of[row.Primary] = &found[T]{turn: make(chan struct{}, 1)}
 		}
 	}
 	window := calls.Window{Start: cmp.Or(p.Parallel, defaultParallel)}
@@ -191,19 +193,18 @@ func (r *LookupReader[T]) entities(ctx context.Context, p lookupPlan, rows []out
 	var removed atomic.Int32
 	return func(yield func(patterns.Item[T], error) bool) {
 		for f, err := range calls.Ordered(ctx, len(rows), window, func(ctx context.Context, i int) (found[T], error) {
-			f, err := of[rows[i].Primary]()
-			at := rows[i].Row()
+			f, at := r.read(ctx, rows[i].Primary, of[rows[i].Primary]), rows[i].Row()
 			named := slices.Contains(f.rows, at)
 			smaller := func(row keys.Key) bool {
 				return row.Partition == at.Partition && p.rows.Contains(row.Row) && keys.Compare(row.Row, at.Row) < 0
 			}
-			if err == nil && !named && r.index.clean && rows[i].Old && f.known && removed.Add(1) <= maxRemoved {
+			if f.err == nil && !named && r.index.clean && rows[i].Old && f.known && removed.Add(1) <= maxRemoved {
 				r.store.Engine().RemoveLookups(ctx, rows[i:i+1], func(int, error) {}) // a row that stays has no effect
 			}
 			if !named || slices.ContainsFunc(f.rows, smaller) {
 				f.rows = nil
 			}
-			return f, err
+			return f, f.err
 		}) {
 			if (err != nil || f.rows != nil) && !yield(f.item, err) || err != nil {
 				return
@@ -212,24 +213,33 @@ func (r *LookupReader[T]) entities(ctx context.Context, p lookupPlan, rows []out
 	}
 }
 
-// read reads an entity, and finds the rows that it names.
-func (r *LookupReader[T]) read(ctx context.Context, primary keys.Key) (f found[T], err error) {
-	f.item, err = r.store.Get(ctx, primary)
-	if errors.Is(err, patterns.ErrNotFound) {
-		return found[T]{known: !r.store.Engine().Views.HasExpiring()}, nil
+// read reads an entity, unless that was done, and finds the rows that it names.
+func (r *LookupReader[T]) read(ctx context.Context, primary keys.Key, f *found[T]) found[T] {
+	f.turn <- struct{}{}
+	defer func() { <-f.turn }()
+	if f.read {
+		return *f
 	}
-	if f.known = true; err != nil {
-		return f, err
+	f.read = true
+	f.item, f.err = r.store.Get(ctx, primary)
+	if errors.Is(f.err, patterns.ErrNotFound) {
+		f.err = nil
+		f.known = !r.store.Engine().Views.HasExpiring()
+		return *f
+	}
+	if f.known = true; f.err != nil {
+		return *f
 	}
 	named, _ := f.item.Property(view.PropLookups)
 	text, _ := named.(string)
-	rows, err := r.store.Engine().Views.Lookups(&f.item.Value, primary, text)
+	var rows []view.Lookup
+	rows, f.err = r.store.Engine().Views.Lookups(&f.item.Value, primary, text)
 	for i := range rows {
 		if rows[i].View == r.view && rows[i].ID != "" {
 			f.rows = append(f.rows, rows[i].Row())
 		}
 	}
-	return f, err
+	return *f
 }
 
 // fail returns err with the operation and the name of the index.

@@ -72,15 +72,21 @@
 //
 // # Stores, queues and blobs
 //
-// A [Store] may have views in the partition of the entity, which move with it. Views elsewhere
+// A [Store] may have views in the partition of the entity, which move with it, and lookup rows of package secondaryindex in a table that is
+// named: they contain a key only, and stay where they are. [Store.Lookups] is for their readers and for the sweep. Other views elsewhere
 // are refused. Messages and blobs do not move: see [Shards.Account].
 //
-// Lookup rows are refused although they contain a key only and would not have to move, even if their
-// table is named. A Store deletes the former lookup row of a change when the service has answered that the change was
-// applied. In an account whose partition has been copied in the meantime, such a change is lost: the
-// copy is the version before it, and would name a lookup row that does not exist any more, so that
-// no query by this value would find the entity. And a sweep reads the entities of one account. To it, the rows
-// of entities in other accounts would be superfluous.
+//	byTag := secondaryindex.Lookup("tag", tags, tagsOf, nil)
+//	store, err := shards.NewStore(orders, &patterns.StoreOptions[Order]{Views: []patterns.View[Order]{byTag}})
+//	…
+//	for item, err := range byTag.On(store.Lookups()).Query(ctx, "", secondaryindex.Equal("late"), nil) {
+//	…
+//	report, err := store.Lookups().Sweep(ctx, nil)
+//
+// A change whose partition has been copied in the meantime may be lost although the service has answered that it was applied: the copy is the
+// version before it, and names the former lookup row. So a Store removes former rows after the directory has shown that the change
+// counts. If the outcome is unknown, they are left to the sweep. Of readers and the sweep, too, a read of an entity counts only if its account owned the
+// partition during the read.
 //
 // # Regions and governors
 //

@@ -3,6 +3,7 @@ package shards
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -27,6 +28,9 @@ type sharded[T any, V accessor[T, V]] struct {
 	shards *Shards
 	at     perAccount[V]
 	any    *patterns.Table[T] // for what makes no request
+
+	// begin, if not nil, is called with the V that a write uses, and its result after the write if that counts.
+	begin func(V) (after func(context.Context))
 }
 
 // ReadWithin calls f with the V of the account that owns the partition. If the partition moves
@@ -50,7 +54,17 @@ func (t *sharded[T, V]) ReadWithin(ctx context.Context, partition string, f func
 // [patterns.ErrOutcomeUnknown], whatever f returned. The requests of f, and at most one for the
 // directory before and after it.
 func (t *sharded[T, V]) WriteWithin(ctx context.Context, partition string, f func(V) error) error {
-	return t.shards.write(ctx, partition, t.on(partition, f))
+	after := func(context.Context) {}
+	err := t.shards.write(ctx, partition, t.on(partition, func(at V) error {
+		if t.begin != nil {
+			after = t.begin(at)
+		}
+		return f(at)
+	}))
+	if !errors.Is(err, patterns.ErrOutcomeUnknown) {
+		after(ctx)
+	}
+	return err
 }
 
 // on returns a function that calls f with the V of an account, which writes in the partition only.

@@ -5,12 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
-
 	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/expiry"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 	"github.com/azpatterns/azpatterns/patterns/shards"
 	"github.com/azpatterns/azpatterns/query"
@@ -70,11 +69,9 @@ func TestAViewOutsideThePartitionIsRefused(t *testing.T) {
 		_, table := create(t, list, o)
 		_, err := shards.NewStore(table, &patterns.StoreOptions[doc]{Outbox: &harness.OutboxQueue{}})
 		assert.WantError(t, err, shards.ErrRemoteRows)
-		for _, client := range []*aztables.Client{nil, list[0].Tables.NewClient("lookups")} {
-			lookup := secondaryindex.Lookup("lookup", client, func(*doc) []string { return nil }, &secondaryindex.Options[doc]{
-				Key: func(*doc) (keys.Key, error) { return keys.Key{}, nil },
-			})
-			_, err = shards.NewStore(table, &patterns.StoreOptions[doc]{Views: []patterns.View[doc]{lookup}})
+		expires := expiry.At("expiry", list[0].Tables.NewClient("lookups"), func(*doc) time.Time { return time.Time{} }, nil)
+		for _, view := range []patterns.View[doc]{expires, secondaryindex.Lookup("lookup", nil, func(*doc) []string { return nil }, nil)} {
+			_, err = shards.NewStore(table, &patterns.StoreOptions[doc]{Views: []patterns.View[doc]{view}})
 			assert.WantError(t, err, shards.ErrRemoteRows)
 		}
 		remote := patterns.ViewOf("remote", patterns.Shape{Remote: true}, func(*doc) ([]patterns.DerivedRow, error) { return nil, nil })
