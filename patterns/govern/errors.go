@@ -7,7 +7,7 @@ import (
 )
 
 // ErrRetryBudget is the error of a request that failed and is not tried again, because retries
-// are at [Options.RetryShare] of all requests. The error also matches that of the failure, with
+// are at [Options.RetryShare] of all requests to the account. The error also matches that of the failure, with
 // errors.As the *azcore.ResponseError of the reply.
 var ErrRetryBudget = azerr.Sentinel("retry budget is used up")
 

@@ -1,8 +1,11 @@
 package govern
 
 import (
+	"cmp"
 	"hash/maphash"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/target"
@@ -36,7 +39,7 @@ func (f *flight) begin(raw *http.Request) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now := g.clock()
-	g.budget.earn()
+	background := raw.Context().Value(backgroundKey{}) != nil
 	f.weight = 1
 	recent := f.limiter
 	f.limiter, f.probe = [limits]*limiter{}, [limits]bool{}
@@ -44,15 +47,17 @@ func (f *flight) begin(raw *http.Request) error {
 		if f.hash[i] == 0 {
 			continue
 		}
-		l := g.limiters.find(recent[i], f.hash[i], now, firstRate[i])
+		l := g.limiters.find(recent[i], f.hash[i], now, &g.courses[i], g.share)
 		f.limiter[i] = l
 		if i == ofPartition {
-			f.weight = f.expected()
+			f.weight = f.expected(raw.URL.RawQuery)
+		} else if l != nil {
+			l.earn(g.share)
 		}
-		if l == nil || l.admit(f.weight, now, &f.probe[i]) {
+		if l == nil || l.admit(f.weight, now, &f.probe[i], background) {
 			continue
 		}
-		err := g.wait(raw.Context(), l, f.weight, &f.probe[i])
+		err := g.wait(raw.Context(), l, f.weight, &f.probe[i], background)
 		now = g.clock()
 		taken := i
 		if err == nil && i == ofAccount && f.refusedMeanwhile() {
@@ -97,13 +102,24 @@ func (f *flight) identify() {
 }
 
 // expected returns the weight of the request as far as it is known before the reply: of a page,
-// the number of rows that earlier pages of the partition had.
-func (f *flight) expected() float64 {
+// the number of rows that earlier pages of the partition had, or of the account, and at most those
+// that the query asks for.
+func (f *flight) expected(parameters string) float64 {
 	l := f.limiter[ofPartition]
 	if l == nil || f.request.Entities > 0 || f.request.Kind != target.Query && f.request.Kind != target.Poll {
 		return float64(max(f.request.Entities, 1))
 	}
-	return max(l.page, 1)
+	rows := l.page
+	if a := f.g.limiters.byHash[f.hash[ofAccount]]; rows == 0 && a != nil {
+		rows = a.page
+	}
+	if _, top, ok := strings.Cut(parameters, "top="); ok {
+		top, _, _ = strings.Cut(top, "&")
+		if most, err := strconv.Atoi(top); err == nil {
+			return min(cmp.Or(rows, unknownPage), float64(max(most, 1)))
+		}
+	}
+	return max(cmp.Or(rows, unknownPage), 1)
 }
 
 // refund returns what a request was charged with that is not sent.
@@ -149,7 +165,7 @@ func (f *flight) end(resp *http.Response, err error) (*http.Response, error) {
 		}
 		l.dispatch(now)
 	}
-	denied := r.retriable && !g.budget.spend()
+	denied := r.retriable && !f.limiter[ofAccount].still(f.hash[ofAccount]).spend()
 	g.mu.Unlock()
 	if denied {
 		g.flights.Put(f)
@@ -170,8 +186,9 @@ func (f *flight) Page(rows, _ int64) {
 			continue
 		}
 		more := max(float64(rows), 1) - f.weight
-		if f.request.Entities == 0 {
-			l.page += (max(float64(rows), 1) - l.page) / 4
+		if read := max(float64(rows), 1); f.request.Entities == 0 {
+			l.page += (read - cmp.Or(l.page, read)) / 4
+			l.page = cmp.Or(l.page, read)
 		}
 		l.charge(more)
 		l.steps[l.step%stepsKept] += more

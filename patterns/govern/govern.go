@@ -21,6 +21,17 @@ type Options struct {
 	// RetryShare is the share of the requests that may be retries, at most 1. Zero means
 	// 0.1. A negative number means that no request is sent again.
 	RetryShare float64
+
+	// Targets are what each account is known to accept from this program. nil means that nothing is known.
+	Targets *Targets
+}
+
+// Targets are entities, messages and blobs per second. They are where limits begin, and what they
+// never exceed: 98 % of a target is used. Refusals lower the limits nevertheless. Zero means that
+// the target is not known.
+type Targets struct {
+	Partition int // of a partition of a table, a queue, or a blob
+	Account   int
 }
 
 // Governor limits what the requests of its clients use of each partition and each account.
@@ -32,9 +43,11 @@ type Governor struct {
 	seed    maphash.Seed
 	flights sync.Pool
 
+	share   float64 // of retries
+	courses [limits]course
+
 	mu       sync.Mutex
 	limiters limiters
-	budget   budget
 }
 
 // New returns a Governor for all clients of a program. One Governor may serve several accounts;
@@ -48,11 +61,23 @@ func New(opts *Options) (*Governor, error) {
 	if !(o.RetryShare <= 1) { // or not a number
 		return nil, azerr.Errorf("govern: %w: RetryShare is more than 1", azerr.ErrBadOption)
 	}
+	var t Targets
+	if o.Targets != nil {
+		t = *o.Targets
+	}
+	if t.Partition < 0 || t.Account < 0 {
+		return nil, azerr.Errorf("govern: %w: Targets: a negative target", azerr.ErrBadOption)
+	}
 	began := time.Now()
 	g := &Governor{
-		clock:  func() time.Duration { return time.Since(began) },
-		seed:   maphash.MakeSeed(),
-		budget: newBudget(max(cmp.Or(o.RetryShare, 0.1), 0)),
+		clock: func() time.Duration { return time.Since(began) },
+		seed:  maphash.MakeSeed(),
+		share: max(cmp.Or(o.RetryShare, 0.1), 0),
+	}
+	for i, target := range [limits]int{ofPartition: t.Partition, ofAccount: t.Account} {
+		if g.courses[i] = courses[i]; target > 0 {
+			g.courses[i] = course{first: targetShare * float64(target), steep: targetShare * float64(target), target: float64(target)}
+		}
 	}
 	g.limiters.byHash = map[uint64]*limiter{}
 	g.flights.New = func() any { return &flight{g: g, request: target.NewRequest()} }

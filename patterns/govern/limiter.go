@@ -27,6 +27,15 @@ const (
 	minBurst   = 100                    // entities: a transaction need not wait for parts of it
 	minRate    = 10.0
 
+	targetShare = 0.98 // of a known target
+	startGrowth = 1.25 // of a step, of a limit that has exceeded the documented target
+	unknownPage = 100  // rows of a page that may have any number
+
+	quietKept = 1_024 // requests that show which refusals do not depend on the rate
+	leastOdd  = 3     // refusals that show that some do not depend on the rate
+	mostOdd   = 0.05  // of the requests
+	maxSpare  = 10    // such refusals in succession
+
 	backgroundShare = 0.05 // of what is used while foreground and background wait
 
 	firstPause = 25 * time.Millisecond // after a refusal without Retry-After
@@ -35,14 +44,25 @@ const (
 	forget = 30 * time.Second // after which a limit that is not reached, and refusals, are not known any more
 )
 
-// firstRate is the rate at which slow start begins.
-var firstRate = [limits]float64{ofPartition: 500, ofAccount: 5_000}
+// course is how a limit begins.
+type course struct {
+	first  float64 // rate
+	steep  float64 // up to which it doubles
+	target float64 // that it never exceeds; 0: unknown
+}
+
+// courses are those without known targets: the service documents what it accepts, and some accounts
+// accept more.
+var courses = [limits]course{
+	ofPartition: {first: 500, steep: 2_000},
+	ofAccount:   {first: 5_000, steep: 20_000},
+}
 
 // limiter is the limit of one partition or account. The mutex of the governor protects it.
 type limiter struct {
-	hash  uint64
-	uses  uint8   // see [limiters]
-	first float64 // rate
+	hash uint64
+	uses uint8 // see [limiters]
+	*course
 	timer *time.Timer
 	queue [2]queue // foreground, background
 	owed  float64  // entities that the background may use before the foreground
@@ -50,6 +70,7 @@ type limiter struct {
 	rate   float64       // entities per second
 	tokens float64       // entities that may be sent now; negative after a larger request
 	at     time.Duration // of tokens
+	began  time.Duration
 
 	learned float64       // what was accepted before the last refusal; 0: never refused
 	held    float64       // requests to accept before the limit may grow to learned
@@ -57,22 +78,31 @@ type limiter struct {
 	cut     time.Duration // when the rate was reduced
 	reached time.Duration // when a request waited for it
 	hungry  bool          // a request waited in this step
+	urgent  bool          // and one in the foreground
 
 	closed  bool          // since a refusal no request was accepted
 	probing bool          // the first request after it is sent
 	resume  time.Duration // when it may be sent
 	pause   time.Duration // after the next refusal
 
-	step           uint64             // the number of the present step
-	steps          [stepsKept]float64 // entities accepted in each of the last steps
-	page           float64            // rows of a page
-	fastest, usual float64            // latency in seconds: the lowest of late, and a mean
+	step    uint64             // the number of the present step
+	steps   [stepsKept]float64 // entities accepted in each of the last steps
+	page    float64            // rows of a page; 0: unknown
+	retries float64            // that are permitted
+
+	// Requests while the limit was held, and those of them that were refused although the service has
+	// accepted more: such refusals do not depend on the rate. spare is how many may be ignored, and
+	// before the rate before the first of them.
+	quiet, odd, spare, before float64
+	fastest, usual            float64 // latency in seconds: the lowest of late, and a mean
 }
 
-func (l *limiter) init(hash uint64, now time.Duration, first float64) {
-	*l = limiter{hash: hash, first: first, rate: first, at: now, reached: now, cut: now - time.Minute, pause: firstPause, page: 100,
+func (l *limiter) init(hash uint64, now time.Duration, c *course, share float64) {
+	*l = limiter{hash: hash, course: c, rate: c.first, at: now, began: now, reached: now, cut: now - time.Minute, pause: firstPause,
 		timer: l.timer, step: uint64(now / stepTime)}
-	l.tokens = l.depth()
+	if l.tokens = l.depth(); share > 0 {
+		l.retries = spareRetries
+	}
 }
 
 // still returns l if it is still the limiter for hash, else nil.
@@ -83,7 +113,14 @@ func (l *limiter) still(hash uint64) *limiter {
 	return l
 }
 
-func (l *limiter) depth() float64 { return max(l.rate*burst, minBurst) }
+// depth returns how many entities a limit permits that was not used. With a known target, a second
+// has no more than the target.
+func (l *limiter) depth() float64 {
+	if l.target > 0 {
+		return (1 - targetShare) * l.target
+	}
+	return max(l.rate*burst, minBurst)
+}
 
 // advance adds the tokens since it was called last, and ends the step. If the clock was set
 // back, the limit continues from there.
@@ -112,47 +149,57 @@ func (l *limiter) advance(now time.Duration) {
 		l.rate = max(l.first, min(l.rate, 2*l.throughput()))
 		l.tokens = min(l.tokens, l.depth())
 	}
-	l.hungry = l.waiting()
+	l.hungry, l.urgent = l.waiting(), l.queue[0].first != nil
 }
 
 // grow raises the rate at the end of a step in which requests waited.
 func (l *limiter) grow() {
 	if l.learned == 0 {
-		l.rate *= 2
+		if l.rate < l.steep {
+			l.rate = min(2*l.rate, l.steep)
+		} else if l.target == 0 {
+			l.rate *= startGrowth
+		}
 		return
 	}
-	l.age += stepTime
 	if l.at-l.cut > forget {
 		l.held = 0
+	} else if !l.urgent {
+		return // refusals delay the foreground
 	}
+	l.age += stepTime
 	if l.held > 0 {
 		l.age = min(l.age, heldAt)
 	}
 	passed := l.age.Seconds() / growTime.Seconds()
 	grown := l.learned*(1+(1-backoff)*math.Pow(passed-1, 5)) + l.first*evenly*passed
 	l.rate = min(max(l.rate, grown), l.rate*maxGrowth)
+	if l.target > 0 {
+		l.rate = min(l.rate, targetShare*l.target)
+	}
 }
 
-// throughput returns the entities accepted in the last second: of the first step only the part
-// that is not longer ago.
+// throughput returns the entities accepted in the last second, or per second since the limit began:
+// of the first step only the part that is not longer ago.
 func (l *limiter) throughput() float64 {
 	part := float64(l.at%stepTime) / float64(stepTime)
 	sum := -part * l.steps[(l.step+1)%stepsKept]
 	for _, n := range l.steps {
 		sum += n
 	}
-	return max(sum, 0)
+	return max(sum, 0) / min(max(l.at-l.began, stepTime).Seconds(), 1)
 }
 
 // admit takes weight tokens for a request that need not wait.
-func (l *limiter) admit(weight float64, now time.Duration, probe *bool) bool {
+func (l *limiter) admit(weight float64, now time.Duration, probe *bool, background bool) bool {
 	l.advance(now)
-	return !l.waiting() && l.take(weight, now, probe)
+	return !l.waiting() && l.take(weight, now, probe, background)
 }
 
 // take takes weight tokens. A request that is larger than what is left is sent as well: others
-// wait for longer. After a refusal, take admits one request.
-func (l *limiter) take(weight float64, now time.Duration, probe *bool) bool {
+// wait for longer. One in the background is not, because the foreground would wait. After a refusal,
+// take admits one request.
+func (l *limiter) take(weight float64, now time.Duration, probe *bool, background bool) bool {
 	if l.closed {
 		if now < l.resume || l.probing {
 			return false
@@ -160,12 +207,15 @@ func (l *limiter) take(weight float64, now time.Duration, probe *bool) bool {
 		l.probing, *probe = true, true
 		return true
 	}
-	if l.tokens <= 0 {
+	if l.tokens <= 0 || background && l.tokens < l.enough(weight) {
 		return false
 	}
 	l.charge(weight)
 	return true
 }
+
+// enough returns the tokens that a request in the background needs.
+func (l *limiter) enough(weight float64) float64 { return min(weight, l.depth()) }
 
 func (l *limiter) charge(weight float64) { l.tokens -= weight }
 
@@ -173,18 +223,42 @@ func (l *limiter) charge(weight float64) { l.tokens -= weight }
 func (l *limiter) accepted(now, sent time.Duration, weight float64) {
 	l.advance(now)
 	l.steps[l.step%stepsKept] += weight
+	if l.held > 0 {
+		l.quiet++
+	}
+	if l.odd >= leastOdd {
+		l.spare = min(l.spare+2*min(l.odd/l.quiet, mostOdd), maxSpare)
+	}
+	if l.quiet > quietKept {
+		l.quiet, l.odd = l.quiet/2, l.odd/2
+	}
 	l.held = max(l.held-1, 0)
 	if l.closed && sent >= l.resume {
 		l.closed, l.probing, l.pause, l.tokens = false, false, firstPause, -weight
 	}
 }
 
-// refused reduces the rate, unless the request was sent before the service could notice the
+// refused reduces the rate, unless the refusal does not depend on it, or the request was sent before the service could notice the
 // last reduction, and stops requests until the rate permits one of that weight, at least for a
 // while.
 func (l *limiter) refused(now, sent time.Duration, weight float64, probe bool, after time.Duration) {
 	l.advance(now)
 	l.uses = maxUses
+	if !l.closed && after == 0 && weight*100 < l.rate { // of few requests, one refusal in a second is a large share
+		if l.held == 0 {
+			l.before = l.rate
+		} else if sent >= l.cut {
+			l.quiet, l.odd = l.quiet+1, l.odd+1
+			if l.odd == leastOdd {
+				l.rate = max(l.rate, l.before)
+				l.learned, l.held, l.spare = l.rate, 0, 1
+			}
+		}
+		if l.spare >= 1 {
+			l.spare--
+			return
+		}
+	}
 	l.held += perRefusal
 	switch {
 	case !l.closed && sent >= l.cut:

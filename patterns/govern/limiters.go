@@ -26,7 +26,7 @@ type limiters struct {
 
 // find returns the limiter for hash, nil if no limiter can be replaced. It is most often the
 // recent one of the same flight.
-func (t *limiters) find(recent *limiter, hash uint64, now time.Duration, first float64) *limiter {
+func (t *limiters) find(recent *limiter, hash uint64, now time.Duration, c *course, share float64) *limiter {
 	l := recent.still(hash)
 	if l == nil {
 		l = t.byHash[hash]
@@ -36,7 +36,7 @@ func (t *limiters) find(recent *limiter, hash uint64, now time.Duration, first f
 		return l
 	}
 	if l = t.free(); l != nil {
-		l.init(hash, now, first)
+		l.init(hash, now, c, share)
 		t.byHash[hash] = l
 	}
 	return l

@@ -98,32 +98,26 @@ func retryAfter(header http.Header) time.Duration {
 	return min(max(after, 0), maxAfter)
 }
 
-// budget permits retries. Each request, retries included, earns a share of one.
-type budget struct{ share, left float64 }
-
 const (
-	// spareRetries is how many retries a program may make before it has earned any.
+	// spareRetries is how many retries the requests to an account may make before they have earned
+	// any. Each request, retries included, earns a share of one.
 	spareRetries = 10
 
-	// savedRetries is how many it may save, for the refusals of all requests in flight.
+	// savedRetries is how many they may save, for the refusals of all requests in flight.
 	savedRetries = 1_000
 )
 
-func newBudget(share float64) budget {
-	b := budget{share: share}
-	if share > 0 {
-		b.left = spareRetries
+func (l *limiter) earn(share float64) { l.retries = min(l.retries+share, savedRetries) }
+
+// spend reports whether a retry is permitted, and counts it. l may be nil.
+func (l *limiter) spend() bool {
+	if l == nil {
+		return true
 	}
-	return b
-}
-
-func (b *budget) earn() { b.left = min(b.left+b.share, savedRetries) }
-
-func (b *budget) spend() bool {
-	if b.left < 1 {
+	if l.retries < 1 {
 		return false
 	}
-	b.left--
+	l.retries--
 	return true
 }
 

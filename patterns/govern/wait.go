@@ -66,8 +66,11 @@ func (l *limiter) dispatch(now time.Duration) {
 			q = back
 		}
 		w := q.first
-		if !l.take(w.weight, now, w.probe) {
-			l.schedule(now)
+		if need := l.enough(w.weight); !l.take(w.weight, now, w.probe, q == back) {
+			if q == fore {
+				need = 0
+			}
+			l.schedule(now, need)
 			return
 		}
 		if l.owed += w.weight * backgroundShare; q == back {
@@ -78,9 +81,9 @@ func (l *limiter) dispatch(now time.Duration) {
 	}
 }
 
-// schedule sets the timer to when the next request may be sent.
-func (l *limiter) schedule(now time.Duration) {
-	wait := l.untilFree(0, now)
+// schedule sets the timer to when the next request may be sent, which needs some tokens.
+func (l *limiter) schedule(now time.Duration, need float64) {
+	wait := l.untilFree(need, now)
 	if l.closed && l.probing {
 		return // its reply calls dispatch
 	}
@@ -89,16 +92,16 @@ func (l *limiter) schedule(now time.Duration) {
 
 // wait waits until l admits a request of that weight, for at most as long as ctx permits. The
 // caller holds the mutex, which wait releases meanwhile.
-func (g *Governor) wait(ctx context.Context, l *limiter, weight float64, probe *bool) error {
+func (g *Governor) wait(ctx context.Context, l *limiter, weight float64, probe *bool, background bool) error {
 	now := g.clock()
 	q, ahead := &l.queue[0], l.queue[0].weight
-	if ctx.Value(backgroundKey{}) != nil {
+	if background {
 		q, ahead = &l.queue[1], ahead+l.queue[1].weight
 	}
 	var late <-chan time.Time
 	if deadline, ok := ctx.Deadline(); ok {
 		left, wait := time.Until(deadline)-margin, l.untilFree(ahead, now)
-		if left < wait || left <= 0 {
+		if left <= 0 || left < wait && (l.learned > 0 || l.closed) { // how fast slow start grows is not known
 			return waitError(wait, context.DeadlineExceeded)
 		}
 		timer := time.NewTimer(left)
@@ -108,7 +111,7 @@ func (g *Governor) wait(ctx context.Context, l *limiter, weight float64, probe *
 	w := &waiter{weight: weight, probe: probe, granted: make(chan struct{})}
 	q.push(w)
 	l.reached = now
-	l.hungry = l.hungry || !l.closed
+	l.hungry, l.urgent = l.hungry || !l.closed, l.urgent || !background
 	if l.timer == nil {
 		l.timer = time.AfterFunc(time.Hour, func() {
 			g.mu.Lock()

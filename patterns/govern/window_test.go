@@ -170,13 +170,13 @@ func TestTwoGovernorsShareAPartition(t *testing.T) {
 			if c.transactions {
 				what, size = "two governors with transactions", 100
 			}
-			time.Sleep(2 * time.Minute) // the limits become equal slowly
+			time.Sleep(30 * time.Second)
 			w.reset()
 			before := []int64{one.Load(), two.Load()}
 			time.Sleep(40 * time.Second)
 			w.figures(t, what, 40, 0.93, 0.02)
 			for i, done := range []int64{one.Load(), two.Load()} {
-				figure(t, what+", one of them: share of the target", float64(size*(done-before[i]))/(40*partitionTarget), 0.25, 0.75)
+				figure(t, what+", one of them: share of the target", float64(size*(done-before[i]))/(40*partitionTarget), 0.4, 0.6)
 			}
 			cancel()
 			wg.Wait()
@@ -231,7 +231,8 @@ func TestRequestsOfAllKindsStartSlowly(t *testing.T) {
 			if n := during(300*time.Millisecond, done.Load); n < 1 || n > 6 {
 				t.Errorf("%s: %v requests of 100 entities in the first 0.3 s", name, n)
 			}
-			if n := during(300*time.Millisecond, done.Load); n < 10 {
+			// Up to the documented target, 2,000 per second.
+			if n := during(300*time.Millisecond, done.Load); n < 6 {
 				t.Errorf("%s: %v requests in the next 0.3 s", name, n)
 			}
 			cancel()
