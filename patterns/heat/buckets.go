@@ -34,6 +34,7 @@ type bucket struct {
 	seen   uint32
 	sample [samples]place // of the keys in the range
 	filled uint8
+	keys   distinct
 }
 
 // place is a key of the account: the service and the resource, the partition key, and the
@@ -87,19 +88,16 @@ func (e *bucket) keep(p []byte) {
 	}
 }
 
-// flush moves the loads since the last flush to the series.
+// flush moves the loads since the last flush, which are of its minute, to the series.
 func (b *buckets) flush(now time.Time) {
 	for _, e := range b.list {
-		if !b.at.IsZero() {
-			e.series.clear(b.at, now)
-		}
 		if e.now != (load{}) {
-			for i := range resolutions {
-				r := &resolutions[i]
-				e.series[r.cell(r.at(now))].add(&e.now, 1)
-			}
+			e.series.count(b.at, &e.now)
 			e.weight += e.now.weight()
 			e.now = load{}
+		}
+		if !b.at.IsZero() {
+			e.series.clear(b.at, now)
 		}
 	}
 	b.at = now
@@ -175,6 +173,7 @@ func (b *buckets) merge(i int) {
 	for j := range next.filled {
 		e.keep(next.sample[j].bytes())
 	}
+	e.keys.merge(&next.keys)
 	b.list = slices.Delete(b.list, i+1, i+2)
 }
 
@@ -238,5 +237,6 @@ func (b *buckets) split(i int, at string) {
 	}
 	right.weight = share * e.weight
 	e.weight -= right.weight
+	e.keys, right.keys = e.keys.divide(share)
 	b.list = slices.Insert(b.list, i+1, right)
 }

@@ -34,6 +34,11 @@
 // less. What was counted before a range was divided is divided in proportion. Ranges are in the
 // order of the bytes of keys, which differs from that of the service for characters above U+FFFF.
 //
+// A request counts in the minute in which it was sent. The brightness of a range is the average of its
+// keys, so that a range is no brighter because it has more of them; bars along both axes show
+// sums. The number of keys of a range is an estimate, within a factor of two. Peaks, counters and
+// connections are those of the last 12 to 24 hours.
+//
 // Rows that a query returns are not decoded: they count at the start of the key range that the
 // query reads, or in turn in each of the ranges. A string that ends with { counts as one more.
 // Rows that the service reads but does not return are not known to the client, although they
@@ -65,13 +70,13 @@
 // A meter allocates nothing, with three exceptions: for one of 64 requests, whose connection is
 // observed; for one of 64 pages; and for a filter that differs from recent ones in more than
 // quoted constants, which is parsed. A filter with another number is one of these, and so is each
-// that no row can match. Once a minute, or every ten minutes when all ranges are in use, a request
-// divides ranges while others wait; they also wait while a snapshot is taken.
+// that no row can match. Once a minute a request divides ranges while others wait; they also wait
+// while a snapshot is taken.
 //
 // # Keys are user data
 //
-// The page and the findings contain labels instead of keys, see [Options.Label]. Nothing is
-// logged. A [Snapshot] contains keys, because snapshots of several processes could not be
+// The page and the findings contain labels instead of keys, see [Options.Label]; keys that are times
+// are labelled as times. Nothing is logged. A [Snapshot] contains keys, because snapshots of several processes could not be
 // merged without: protect it like the table.
 //
 // # When not to use it

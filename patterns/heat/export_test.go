@@ -60,3 +60,26 @@ func Record(m *Meter, table, partition, row string, at time.Time) {
 
 // SnapshotAt is Snapshot at a time.
 func SnapshotAt(m *Meter, at time.Time) *Snapshot { return m.snapshot(at) }
+
+// FilledWidth returns the share of the columns of the first page that have load.
+func FilledWidth(s *Snapshot) float64 {
+	v, filled := newView(s, nil), 0.0
+	for _, total := range v.totals[1] {
+		if total > 0 {
+			filled++
+		}
+	}
+	return filled / float64(len(v.totals[1]))
+}
+
+// Brightness returns that of the brightest field of each column of the first page.
+func Brightness(s *Snapshot) []float64 {
+	v := newView(s, nil)
+	columns := make([]float64, len(v.totals[1]))
+	for _, row := range v.values {
+		for i, value := range row {
+			columns[i] = max(columns[i], v.shade(value))
+		}
+	}
+	return columns
+}

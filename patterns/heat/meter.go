@@ -18,7 +18,8 @@ import (
 // Options are the options of [NewMeter]. The zero value is valid.
 type Options struct {
 	// Label returns what the page and the findings may show of a partition key or a row
-	// key. nil shows the text before the first digit and a hash of the rest; see [Label].
+	// key. nil shows the text before the first digit, then a time or a hash of the rest; see
+	// [Label].
 	// It is called concurrently.
 	Label func(key string) string
 
@@ -49,6 +50,7 @@ type Meter struct {
 	buckets    buckets
 	partitions top
 	rows       top
+	dials      [2][2]uint32 // traced and dialed, when this generation and the previous one began
 }
 
 // NewMeter returns a Meter without data. nil means the zero Options. There is no option yet that
@@ -163,34 +165,46 @@ func (m *Meter) record(r *request) {
 	if table && len(partition) > 0 {
 		m.partitions.count(hash, partition, &l, minute)
 	}
-	for i, at := range r.Rows {
+	for i, span := range r.Rows {
 		if n := max(r.Entities, 1); n > 1 {
 			l = all.part(min(r.Every, n-i*r.Every), n)
 		}
-		place := r.in(at)
+		place := r.in(span)
 		e := m.buckets.list[m.buckets.find(place)]
-		e.now.add(&l)
+		m.count(e, &l, at)
 		e.keep(place)
+		row = maphash.Bytes(seed, place)
+		e.keys.add(row)
 		if table && r.Kind != target.Query {
-			row = maphash.Bytes(seed, place)
 			m.rows.count(row, place, &l, minute)
 		}
 	}
 	if len(r.Rows) == 0 {
-		m.countRange(s, r, &l)
+		m.countRange(s, r, &l, at)
 	}
 	s.count(r, minute, hash, row)
 }
 
+// count adds a load to a bucket: to the current minute, or to the earlier one in which the request was
+// sent.
+func (m *Meter) count(e *bucket, l *load, at time.Time) {
+	if at.Unix()/60 >= m.minute {
+		e.now.add(l)
+		return
+	}
+	e.series.count(at, l)
+	e.weight += l.weight()
+}
+
 // countRange adds a page to one of the buckets that its query reads. The next page is added
 // to the next bucket: which rows a page contains is not known without decoding it.
-func (m *Meter) countRange(s *resource, r *request, l *load) {
+func (m *Meter) countRange(s *resource, r *request, l *load, at time.Time) {
 	low, high := m.buckets.find(r.in(r.Low)), r.in(r.High)
 	if next := low + 1; next < len(m.buckets.list) && m.buckets.list[next].from <= string(high) {
 		low += s.pages % (m.buckets.find(high) - low + 1)
 		s.pages++
 	}
-	m.buckets.list[low].now.add(l)
+	m.count(m.buckets.list[low], l, at)
 }
 
 // resource returns the counters of the resource of a request.
@@ -233,19 +247,25 @@ func (m *Meter) advance(now time.Time) {
 	}
 	m.buckets.flush(now)
 	before, minute := m.minute, now.Unix()/60
-	if len(m.buckets.list) < maxBuckets || minute/10 != before/10 {
-		m.buckets.balance()
-	}
+	m.buckets.balance()
 	m.records, m.minute = 0, minute
 	m.jumped = (m.now().Round(0).Sub(m.began.Round(0)) - m.elapsed()).Truncate(time.Second)
-	if hour := minute / 60; before > 0 && hour != before/60 {
-		for _, s := range m.resources {
-			s.hour(hour/generation != before/60/generation)
-		}
-		for _, e := range m.buckets.list {
-			e.weight *= 0.97 // half of it in a day
-		}
-		m.partitions.age()
-		m.rows.age()
+	for hour := max(before/60, minute/60-2*generation) + 1; before > 0 && hour <= minute/60; hour++ {
+		m.age(hour%generation == 0)
+	}
+}
+
+// age begins an hour, or also a generation.
+func (m *Meter) age(generation bool) {
+	for _, s := range m.resources {
+		s.hour(generation)
+	}
+	for _, e := range m.buckets.list {
+		e.weight *= 0.97 // half of it in a day
+	}
+	m.partitions.age(generation)
+	m.rows.age(generation)
+	if generation {
+		m.dials[1], m.dials[0] = m.dials[0], [2]uint32{m.traced.Load(), m.dialed.Load()}
 	}
 }

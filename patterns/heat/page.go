@@ -63,6 +63,8 @@ type measure struct {
 	value             func(l *load, minutes float64) float64
 }
 
+// measures are averages of the keys of a range, except for the latency: a range is no brighter
+// because it has more keys.
 var measures = []measure{
 	{"entities", "Entities per minute", "entities/min", func(l *load, minutes float64) float64 { return l.entities() / minutes }},
 	{"reads", "Entities read per minute", "entities/min", func(l *load, minutes float64) float64 { return l[reads] / minutes }},
@@ -81,7 +83,8 @@ type view struct {
 	keys       [2]int   // of Snapshot.Ranges
 	steps      [2]int64 // numbers of steps
 	Zoomed     bool
-	values     [][]float64 // by key range and step
+	values     [][]float64  // by key range and step, the averages of its keys
+	totals     [2][]float64 // by key range, and by step
 	Max        float64
 }
 
@@ -98,23 +101,30 @@ func newView(s *Snapshot, q url.Values) *view {
 		v.keys[0]++ // in front of the first key
 	}
 	last := v.at(s.Taken)
-	v.steps = [2]int64{last - v.count + 1, last + 1}
+	v.steps = [2]int64{min(max(last-v.count+1, v.at(s.Since)), last), last + 1}
 	if from, to, ok := interval(q.Get("k")); ok && from < int64(len(s.Ranges)) {
 		v.keys, v.Zoomed = [2]int{int(from), int(min(to, int64(len(s.Ranges))))}, true
 	}
 	if from, to, ok := interval(q.Get("s")); ok && from >= v.steps[0] && to <= v.steps[1] {
 		v.steps, v.Zoomed = [2]int64{from, to}, true
 	}
+	v.totals[1] = make([]float64, v.steps[1]-v.steps[0])
 	for _, r := range s.Ranges[v.keys[0]:v.keys[1]] {
-		row := make([]float64, v.steps[1]-v.steps[0])
+		row, total, keys := make([]float64, v.steps[1]-v.steps[0]), 0.0, max(r.Keys, 1)
+		if v.Name == "latency" {
+			keys = 1
+		}
 		for _, step := range r.Steps[v.Resolution] {
-			if n := int64(step[0]); n >= v.steps[0] && n < v.steps[1] {
+			if n := int64(step[0]) - v.steps[0]; n >= 0 && n < int64(len(row)) {
 				l := load(step[1:])
 				value := v.value(&l, v.step.Minutes())
-				row[n-v.steps[0]], v.Max = value, max(v.Max, value)
+				row[n], v.Max = value/keys, max(v.Max, value/keys)
+				total += value
+				v.totals[1][n] += value
 			}
 		}
 		v.values = append(v.values, row)
+		v.totals[0] = append(v.totals[0], total)
 	}
 	return v
 }
@@ -131,15 +141,27 @@ func (r *Range) empty() bool { return len(r.Steps[0])+len(r.Steps[1])+len(r.Step
 func (v *view) Start() time.Time { return v.start(v.steps[0]) }
 func (v *view) End() time.Time   { return v.start(v.steps[1]) }
 
+// decades is the range of the logarithmic scale: a thousandth of the maximum is dark.
+const decades = 3 // see Least
+
+// shade returns the brightness of a value, from 0 to 1.
+func (v *view) shade(value float64) float64 {
+	if value <= 0 {
+		return 0
+	}
+	return max(1+math.Log10(value/v.Max)/decades, 0.05)
+}
+
+// Least returns the value at the dark end of the scale.
+func (v *view) Least() string { return number(v.Max / 1000) }
+
 // Image returns the address of the heat map: a gray pixel for each key range and step, on a
 // logarithmic scale. The page colors it.
 func (v *view) Image() template.URL {
 	m := image.NewGray(image.Rect(0, 0, int(v.steps[1]-v.steps[0]), max(len(v.values), 1)))
 	for y, row := range v.values {
 		for x, value := range row {
-			if value > 0 {
-				m.SetGray(x, y, color.Gray{uint8(255 * math.Log1p(value) / math.Log1p(v.Max))})
-			}
+			m.SetGray(x, y, color.Gray{uint8(255 * v.shade(value))})
 		}
 	}
 	var b bytes.Buffer
@@ -147,32 +169,72 @@ func (v *view) Image() template.URL {
 	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes()))
 }
 
+// totals of a page are drawn in a strip of that size.
+const strip = 44
+
+// RowTotals and ColumnTotals return the outlines of the sums along both axes.
+func (v *view) RowTotals() string {
+	return outline(v.totals[0], func(i int, share float64) string {
+		n := len(v.totals[0])
+		return fmt.Sprintf("H%.1fV%d", width+6+strip*share, (i+1)*height/n)
+	})
+}
+
+func (v *view) ColumnTotals() string {
+	return outline(v.totals[1], func(i int, share float64) string {
+		n := len(v.totals[1])
+		return fmt.Sprintf("V%.1fH%d", -6-strip*share, (i+1)*width/n)
+	})
+}
+
+// outline joins the lines of the values, as shares of the largest.
+func outline(values []float64, line func(i int, share float64) string) string {
+	var b strings.Builder
+	most := slices.Max(append([]float64{0}, values...))
+	for i, value := range values {
+		b.WriteString(line(i, share(value, most)))
+	}
+	return b.String()
+}
+
 // field is a link in the heat map, or a label at an axis.
 type field struct {
 	Text, Link string
 	X, Y, W, H int
 	Table      bool // the name of a table
+	From       int  // where its rows begin; Y is where it has room
 }
 
 // Width and Height are those of the heat map in page.html.
 const width, height = 870, 480
 
-// Keys returns the labels of key ranges, as many as have room.
+// Keys returns the labels of all tables, and of as many key ranges as have room.
 func (v *view) Keys() (labels []field) {
-	const apart = 14
-	last, table := map[bool]int{true: -apart, false: -apart}, ""
+	apart, last, table := 14, -14, ""
+	var tables []field
 	for i, r := range v.Ranges[v.keys[0]:v.keys[1]] {
 		resource, key := v.labels(r.From)
 		y := i * height / len(v.values)
-		for _, l := range []field{{Text: shortened(resource, 16), Y: y, Table: true}, {Text: shortened(key, 27), Y: y}} {
-			if l.Text != "" && (!l.Table || resource != table) && y >= last[l.Table]+apart && y <= height-apart {
-				labels = append(labels, l)
-				last[l.Table] = y
-			}
+		if resource != table {
+			tables = append(tables, field{Text: shortened(resource, 16), Y: y, From: y, Table: true})
+			table = resource
 		}
-		table = resource
+		if key != "" && y >= last+apart && y <= height-apart {
+			labels = append(labels, field{Text: shortened(key, 27), Y: y})
+			last = y
+		}
 	}
-	return labels
+	// Names of narrow tables move down, or if there is no room, up.
+	apart = min(apart, height/max(len(tables), 1))
+	for i := 1; i < len(tables); i++ {
+		tables[i].Y = max(tables[i].Y, tables[i-1].Y+apart)
+	}
+	end := height
+	for i := len(tables) - 1; i >= 0; i-- {
+		tables[i].Y = min(tables[i].Y, end-apart)
+		end = tables[i].Y
+	}
+	return append(labels, tables...)
 }
 
 func shortened(text string, length int) string {
@@ -234,6 +296,11 @@ func (v *view) Tiles() (links []field) {
 		})
 	}
 	return links
+}
+
+// Peak returns when the busiest minute of a partition was.
+func (v *view) Peak(h Hot) string {
+	return time.Unix(60*h.PeakAt, 0).UTC().Format("2 Jan 15:04")
 }
 
 // Cells returns the labels of a partition.

@@ -25,7 +25,7 @@ func (r *request) in(s target.TextSpan) []byte {
 
 // outcome is what became of a try.
 type outcome struct {
-	at       time.Duration // see [Meter.elapsed]
+	at       time.Duration // when it was sent, see [Meter.elapsed]
 	millis   float64
 	entities float64 // read or written
 	bytes    float64 // sent and received
@@ -37,7 +37,7 @@ type outcome struct {
 
 // finish reads the reply, except for the body.
 func (r *request) finish(began, at time.Duration, resp *http.Response, err error) {
-	r.outcome = outcome{at: at, millis: float64(at-began) / float64(time.Millisecond), bytes: float64(r.sent), weight: 1}
+	r.outcome = outcome{at: began, millis: float64(at-began) / float64(time.Millisecond), bytes: float64(r.sent), weight: 1}
 	if err != nil || resp == nil {
 		r.repeated = !errors.Is(err, context.Canceled)
 		return

@@ -107,6 +107,14 @@ func (r *resolution) cell(step int64) int { return r.from + int(uint64(step)%uin
 // series are the loads of one key range over time, in all resolutions.
 type series [cells]cell
 
+// count adds a load at a time.
+func (s *series) count(at time.Time, l *load) {
+	for i := range resolutions {
+		r := &resolutions[i]
+		s[r.cell(r.at(at))].add(l, 1)
+	}
+}
+
 // clear empties the cells of the steps after one time up to another.
 func (s *series) clear(after, now time.Time) {
 	for i := range resolutions {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -50,6 +51,10 @@ type Range struct {
 	// Steps are the loads of steps of one minute, of ten minutes and of an hour, for 6 hours,
 	// 4 days and 28 days. Steps without load are absent.
 	Steps [3][]Step `json:"steps"`
+
+	// Keys is how many different keys were used, of rows and for queries of partitions, within a
+	// factor of two.
+	Keys float64 `json:"keys,omitempty"`
 }
 
 // Step is the load of one step of time: the number of the step, counted from 1970, then
@@ -63,7 +68,7 @@ type Hot struct {
 	Entities  float64 `json:"entities"` // read and written; halved every hour, so recent load counts more
 	Written   float64 `json:"written"`  // of these
 	Uncertain float64 `json:"uncertain,omitempty"`
-	Peak      float64 `json:"peak"`   // entities in the busiest minute
+	Peak      float64 `json:"peak"`   // entities in the busiest minute of the last 12 to 24 hours
 	PeakAt    int64   `json:"peakAt"` // number of that minute
 	Throttled float64 `json:"throttled,omitempty"`
 }
@@ -85,11 +90,11 @@ func (m *Meter) snapshot(now time.Time) *Snapshot {
 	for key, r := range m.resources {
 		s.Resources[key] = r.counts[0].plus(r.counts[1])
 	}
-	if n := m.traced.Load(); n > 0 {
-		s.Resources[""] = Counters{Traced: float64(n), Dialed: float64(m.dialed.Load())}
+	if n := m.traced.Load() - m.dials[1][0]; n > 0 {
+		s.Resources[""] = Counters{Traced: float64(n), Dialed: float64(m.dialed.Load() - m.dials[1][1])}
 	}
 	for _, b := range m.buckets.list {
-		s.Ranges = append(s.Ranges, Range{From: b.from, Steps: b.series.steps(now)})
+		s.Ranges = append(s.Ranges, Range{From: b.from, Steps: b.series.steps(now), Keys: math.Round(b.keys.count())})
 	}
 	s.Partitions, s.Rows = m.partitions.list(), m.rows.list()
 	return s
@@ -201,6 +206,7 @@ func (m *Meter) add(s *Snapshot, now time.Time) {
 		}
 		for _, e := range m.buckets.list[first:end] {
 			e.weight += e.series.merge(&r, 1/float64(end-first), now)
+			e.keys.known = max(e.keys.known, r.Keys/float64(end-first))
 		}
 	}
 }

@@ -10,7 +10,8 @@ import (
 // hot counts the load of one partition or row.
 type hot struct {
 	key    place
-	Hot            // without Key
+	Hot            // without Key; the peak is that of this generation
+	last   Hot     // only the peak of the previous one
 	minute int64   // of now
 	now    float64 // entities in the current minute
 }
@@ -46,7 +47,7 @@ func (t *top) find(hash uint64, key []byte) *hot {
 	set.hashes[least] = hash
 	e := &set.hot[least]
 	e.key.set(key)
-	e.Hot = Hot{Entities: e.Entities, Uncertain: e.Entities}
+	e.Hot, e.last = Hot{Entities: e.Entities, Uncertain: e.Entities}, Hot{}
 	e.now, e.minute = 0, 0
 	return e
 }
@@ -66,13 +67,17 @@ func (t *top) count(hash uint64, key []byte, l *load, minute int64) {
 	e.Throttled += l[throttled]
 }
 
-// age halves all counts, so that keys which were busy long ago make room.
-func (t *top) age() {
+// age halves all counts, so that keys which were busy long ago make room. With a generation peaks
+// grow old.
+func (t *top) age(generation bool) {
 	for i := range t {
 		for j := range t[i].hot {
 			e := &t[i].hot[j]
 			for _, n := range []*float64{&e.Entities, &e.Written, &e.Uncertain, &e.Throttled} {
 				*n = math.Floor(*n / 2)
+			}
+			if generation {
+				e.last.Peak, e.last.PeakAt, e.Peak, e.PeakAt = e.Peak, e.PeakAt, 0, 0
 			}
 		}
 	}
@@ -86,6 +91,9 @@ func (t *top) list() []Hot {
 			if e := &t[i].hot[j]; e.key.n > 0 && e.Entities > 2*e.Uncertain {
 				h := e.Hot
 				h.Key = string(e.key.bytes())
+				if e.last.Peak > h.Peak {
+					h.Peak, h.PeakAt = e.last.Peak, e.last.PeakAt
+				}
 				list = append(list, h)
 			}
 		}
