@@ -185,12 +185,8 @@ func (s *Store) mayOverwrite(ctx context.Context, v *view.View, key keys.Key, ow
 	if err != nil || owner == nil || !s.expired(owner.Value) || s.Table.Writable.Check(owner.Key.Partition) != nil {
 		return err == nil && owner == nil, err
 	}
-	_, err = s.Run(ctx, Deletion(owner))
-	switch {
-	case errors.Is(err, azerr.ErrConflict): // it was changed, so it may not have expired
-		return false, nil
-	case errors.Is(err, azerr.ErrNotFound):
-		return true, nil
+	if _, err = s.Run(ctx, Deletion(owner)); errors.Is(err, azerr.ErrConflict) || errors.Is(err, azerr.ErrNotFound) {
+		err = &retryable{err} // it was changed meanwhile
 	}
 	return err == nil, err
 }

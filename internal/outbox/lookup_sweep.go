@@ -56,28 +56,37 @@ func (s *Store) lookupViews(t *view.RemoteTable) (names []any) {
 
 // lookups removes those of the rows that are lookup rows which no primary names.
 func (sw *sweeper) lookups(ctx context.Context, t *view.RemoteTable, rows []fetch.Entry) {
-	var old, gone []LookupRow
+	var old []LookupRow
 	for i := range rows {
 		row, ok := sw.store.lookupRow(t, &rows[i])
 		if ok && row.Old && t.Client.Age(rows[i].Timestamp) >= sw.OlderThan {
 			old = append(old, row)
 		}
 	}
-	sw.store.LookupPrimaries(ctx, old, func(row LookupRow, primary *fetch.Entry, err error) {
-		switch {
-		case err != nil:
-			sw.Found(row.Row(), err, nil)
-		case primary == nil:
+	sw.store.RemoveSuperfluous(ctx, old, sw.DryRun, func(row LookupRow, err error) {
+		sw.Found(row.Row(), err, func(r *types.SweepReport) { r.Done++; r.Lookups++ })
+	})
+}
+
+// RemoveSuperfluous removes those of some rows that no primary names, and calls done for each of them, and with the error of a row
+// whose primary cannot be read. It returns how many requests it took to read the primaries.
+func (s *Store) RemoveSuperfluous(ctx context.Context, rows []LookupRow, dryRun bool, done func(row LookupRow, err error)) (requests int) {
+	var gone []LookupRow
+	requests = s.LookupPrimaries(ctx, rows, func(row LookupRow, primary *fetch.Entry, err error) {
+		if err != nil {
+			done(row, err)
+		} else if primary == nil {
 			gone = append(gone, row)
 		}
 	})
 	failed := map[int]error{}
-	if !sw.DryRun {
-		sw.store.RemoveLookups(ctx, gone, func(i int, err error) { failed[i] = err })
+	if !dryRun {
+		s.RemoveLookups(ctx, gone, func(i int, err error) { failed[i] = err })
 	}
 	for i, row := range gone {
-		sw.Found(row.Row(), failed[i], func(r *types.SweepReport) { r.Done++; r.Lookups++ })
+		done(row, failed[i])
 	}
+	return requests
 }
 
 // LookupPage returns those rows of a page that are lookup rows of v. One request.

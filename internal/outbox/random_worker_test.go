@@ -72,16 +72,16 @@ func (r *storeRun) maintain(ctx context.Context, p *process, chance *rand.Rand) 
 	}
 	h := drawHire(chance)
 	began := time.Now()
+	ctx, unanswered := harness.CountUnanswered(ctx)
 	if chance.IntN(2) == 0 {
 		rows, err := r.rowsOf(p, h, chance)
 		if err == nil {
 			err = p.Repair(ctx, h.key(), rows...)
 		}
 		r.Log("%s%s: repair of %v: %v", h.Dept, h.ID, rows, err)
-		r.Add(h.Dept+h.ID, began, harness.Action{Kind: harness.TouchRow}, harness.Result{Outcome: harness.Unknown}, 0) // it may be that no row was wrong
+		r.Add(h.Dept+h.ID, began, harness.Action{Kind: harness.TouchRow}, harness.Result{Outcome: harness.Unknown}, int(unanswered.Load())) // it may be that no row was wrong
 		return err
 	}
-	ctx, unanswered := harness.CountUnanswered(ctx)
 	err := p.Repair(ctx, h.key())
 	r.record(p, h, began, harness.Action{Kind: harness.TouchRow}, "", err, int(unanswered.Load()))
 	return err

@@ -51,10 +51,7 @@ func (x *Expiring) Ended(name, before string) keys.Range {
 // same or a later time keeps the row and its id.
 func (l *Lookup) Kept(old []Lookup) bool {
 	return slices.ContainsFunc(old, func(o Lookup) bool {
-		if l.View.Expiring == nil {
-			return o == *l
-		}
-		return o.View == l.View && keys.Compare(o.Key.Partition, l.Key.Partition) <= 0
+		return o == *l || l.View.Expiring != nil && o.View == l.View && keys.Compare(o.Key.Partition, l.Key.Partition) <= 0
 	})
 }
 

@@ -39,11 +39,6 @@ type Options[T any] struct {
 	Key func(*T) (keys.Key, error)
 }
 
-const (
-	defaultBucket = 10 * time.Minute
-	defaultSpread = 4
-)
-
 // At returns the view of a Store whose entities expire at the time that at returns. The zero time, and any before 1601, which
 // the service cannot store, means never. at must be a pure function.
 //
@@ -64,8 +59,8 @@ func At[T any](name string, table *aztables.Client, at func(*T) time.Time, opts 
 	if at == nil {
 		x.def.Refuse(fmt.Errorf("function for the time: %w", patterns.ErrNil))
 	}
-	x.def.Refuse(azerr.Default(&o.Bucket, defaultBucket, "Bucket"))
-	x.def.Refuse(azerr.Default(&o.Spread, defaultSpread, "Spread"))
+	x.def.Refuse(azerr.Default(&o.Bucket, 10*time.Minute, "Bucket"))
+	x.def.Refuse(azerr.Default(&o.Spread, 4, "Spread"))
 	x.expiring = view.Expiring{At: func(e any) time.Time { return at(e.(*T)) }, Bucket: o.Bucket, Spread: o.Spread}
 	return x
 }
@@ -94,7 +89,6 @@ func (x *Expiry[T]) Engine() (*view.View, error) {
 type Sweeper[T any] struct {
 	expiry *Expiry[T]
 	store  *patterns.Store[T]
-	err    error // of each call
 }
 
 // On returns the sweeper of x in store. It makes no request. If x is not one of the store's views, or is
@@ -103,9 +97,7 @@ func (x *Expiry[T]) On(store *patterns.Store[T]) *Sweeper[T] {
 	if x == nil {
 		x = At[T]("", nil, nil, nil)
 	}
-	s := &Sweeper[T]{expiry: x, store: store}
-	_, s.err = naming.Client(store, x, x.table)
-	return s
+	return &Sweeper[T]{expiry: x, store: store}
 }
 
 // Sweep deletes the entities that have expired, with all rows of the store's views, like [patterns.Store.Delete]. It reads the rows of the
@@ -124,8 +116,8 @@ func (x *Expiry[T]) On(store *patterns.Store[T]) *Sweeper[T] {
 // a partition on a page; those of [patterns.StoreBatch] for the deletes, up to 100 entities of a partition in one transaction; and one for up to
 // 100 rows in a partition of a bucket, two if they are postponed.
 func (s *Sweeper[T]) Sweep(ctx context.Context, opts *patterns.SweepOptions) (patterns.SweepReport, error) {
-	if s.err != nil {
-		return patterns.SweepReport{}, fmt.Errorf("sweep: %q: %w", s.expiry.Name(), s.err)
+	if _, err := naming.Client(s.store, s.expiry, s.expiry.table); err != nil {
+		return patterns.SweepReport{}, fmt.Errorf("sweep: %q: %w", s.expiry.Name(), err)
 	}
 	engine := s.store.Engine()
 	ctx, span := engine.Begin(ctx, "expire")

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/outbox"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -120,22 +119,14 @@ func (r *run) remove(ctx context.Context, rows []outbox.LookupRow, res *result) 
 	if res.Requests.Repair += len(rows); r.DryRun {
 		return nil
 	}
-	fail := func(row outbox.LookupRow, e error) {
-		if interrupts(ctx, e) {
+	res.Requests.Repair += r.store.RemoveSuperfluous(ctx, rows, false, func(row outbox.LookupRow, e error) {
+		switch {
+		case e == nil:
+		case interrupts(ctx, e):
 			err = e
-		} else {
+		default:
 			res.fail(row.Primary, e)
 		}
-	}
-	var gone []outbox.LookupRow
-	res.Requests.Repair += r.store.LookupPrimaries(ctx, rows, func(row outbox.LookupRow, primary *fetch.Entry, e error) {
-		switch {
-		case e != nil:
-			fail(row, e)
-		case primary == nil:
-			gone = append(gone, row)
-		}
 	})
-	r.store.RemoveLookups(ctx, gone, func(i int, e error) { fail(gone[i], e) })
 	return err
 }
