@@ -303,7 +303,7 @@ func TestNoLookupRowIsLostWhilePartitionsMove(t *testing.T) {
 		all.Wait()
 		s.WaitLate()
 		for try := 0; ; try++ {
-			if err = r.move(ctx, s.Reliable(), 3, "account0"); err == nil {
+			if err = r.move(ctx, s.Reliable(), 4, "account0"); err == nil {
 				break
 			}
 			if try == 3 {
@@ -326,7 +326,7 @@ func TestNoLookupRowIsLostWhilePartitionsMove(t *testing.T) {
 }
 
 func (r *run) openLookups(p *harness.Process) (*lookedUp, error) {
-	_, table := r.open(p, 3)
+	_, table := r.open(p, 4)
 	service, err := p.Tables(r.mode == "accelerated", r.retries)
 	if err != nil {
 		return nil, err
