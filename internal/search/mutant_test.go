@@ -283,7 +283,7 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "L3: each row", Flags: shownBy("a reader of lookups next to changes, no fault", bounded), File: readerFile,
-		Old: "if !named || slices.ContainsFunc(f.rows, smaller) {", New: "if !named || slices.ContainsFunc(f.rows, smaller) && err != nil {",
+		Old: "if !named || slices.ContainsFunc(f.rows, smaller) {", New: "if !named || slices.ContainsFunc(f.rows, smaller) && f.err != nil {",
 		Breaks: "An entity is returned only at the smallest of its rows in the range.",
 	},
 	{
