@@ -25,7 +25,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/fetch"
@@ -33,6 +32,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/sweep"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
 	"github.com/azpatterns/azpatterns/query"
@@ -43,6 +43,7 @@ type sweeper struct {
 	*sweep.Run
 	store *outbox.Store
 	view  *view.View
+	table *wire.Client // of the rows
 }
 
 // due is a row whose bucket has ended, and what becomes of it.
@@ -65,7 +66,8 @@ func Sweep(ctx context.Context, s *outbox.Store, name string, opts *types.SweepO
 	}
 	if err == nil {
 		table, _ := s.TableOf(sw.view)
-		err = run.Tables(ctx, 1, func() string { a, _ := table.Client.Address(); return a.Base }, sw.begin, sw.page)
+		sw.table = table.Client
+		err = run.Tables(ctx, 1, func() string { a, _ := sw.table.Address(); return a.Base }, sw.begin, sw.page)
 	}
 	if err != nil {
 		err = fmt.Errorf("sweep: %w", err)
@@ -76,37 +78,21 @@ func Sweep(ctx context.Context, s *outbox.Store, name string, opts *types.SweepO
 // begin finds out the time of the service, which any reply shows.
 func (sw *sweeper) begin(ctx context.Context) error {
 	_, err := sw.store.Own(ctx, !sw.DryRun)
-	if end, known := sw.end(); err == nil && !known {
-		_, _, err = sw.read(ctx, end, "", 1)
+	if _, known := sw.table.ServiceTime(); err == nil && !known {
+		_, err = txn.ReadRow(ctx, sw.table, keys.Key{Partition: view.ReservedRow, Row: view.ReservedRow})
 	}
 	return err
 }
 
-// end returns the end of the buckets to read, and whether that is by the clock of the service.
-func (sw *sweeper) end() (end string, known bool) {
-	table, _ := sw.store.TableOf(sw.view)
-	now, known := table.Client.ServiceTime()
-	if !known {
-		now = time.Now()
-	}
-	end, _ = keys.Ticks(now.Add(-sw.OlderThan)) // of a time that can be stored
-	return end, known
-}
-
-// read reads a page of the rows whose buckets end before end.
-func (sw *sweeper) read(ctx context.Context, end, cursor string, size int) ([]outbox.LookupRow, string, error) {
-	return sw.store.LookupPage(ctx, sw.view, query.PartitionKey.Within(sw.view.Expiring.Ended(sw.view.Name, end)), cursor, &types.QueryOptions{
-		Select: []string{view.PropOwnerPK, view.PropOwnerRK, view.PropView}, Allow: query.TableScan, PageSize: size,
-	})
-}
-
-// page processes a page of rows. A cursor is the end of the buckets that the sweep reads, and that of the page.
+// page processes a page of the rows whose buckets have ended. A cursor is the end of those that the sweep reads, and that of the page.
 func (sw *sweeper) page(ctx context.Context, _ int, cursor string) (next string, err error) {
 	end, at, began := strings.Cut(cursor, " ")
-	if !began {
-		end, _ = sw.end()
+	if now, _ := sw.table.ServiceTime(); !began {
+		end, _ = keys.Ticks(now.Add(-sw.OlderThan)) // "" if no reply shows the time: then no row is known to be old
 	}
-	rows, next, err := sw.read(ctx, end, at, sw.PageSize())
+	rows, next, err := sw.store.LookupPage(ctx, sw.view, query.PartitionKey.Within(sw.view.Expiring.Ended(sw.view.Name, end)), at, &types.QueryOptions{
+		Select: []string{view.PropOwnerPK, view.PropOwnerRK, view.PropView}, Allow: query.TableScan, PageSize: sw.PageSize(),
+	})
 	if err != nil {
 		return cursor, err
 	}

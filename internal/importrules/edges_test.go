@@ -122,6 +122,7 @@ var edges = map[string][]string{
 		"internal/sweep",
 		"internal/txn",
 		"internal/view",
+		"internal/wire",
 		"keys",
 		"patterns/types",
 		"query",
