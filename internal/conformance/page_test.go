@@ -24,8 +24,9 @@ var accountDiffers = [][3]string{ // the subject, the service, the account
 	{"MD5 and CRC-64 of a block in version 2019-02-02", "one recording has the MD5, others the CRC-64", "the CRC-64"},
 	{"deleted blobs", "are listed with `include=deleted`, if soft delete is on", "are gone"},
 	{"statistics, metrics, logs", "take effect", "are stored and returned"},
-	{"pages of a query", "end after 5 s, and at the end of a range of partitions", "only with `PageScan`, `PageBoundary` or `Production`"},
+	{"pages of a query", "end after 5 s, and at the end of a range of partitions", "with `Production` after 250 examined rows and at the end of a partition, or as `PageScan` and `PageBoundary` have it; otherwise with a warning after 10,000 examined rows"},
 	{"a stored access policy", "takes up to 30 s", "takes effect immediately, with `Production` after 30 s"},
+	{"Set Service Properties without an element", "the Blob service has refused and accepted it; of the others nothing is known", "is accepted, for tables and queues with a warning, with `Strict` 400"},
 	{"a whole number beyond Int32 without a type", "is probably stored as a Double, which may lose digits; nothing found decides it", "so, with a warning, with `Strict` 400"},
 }
 

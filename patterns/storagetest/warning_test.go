@@ -72,6 +72,8 @@ func TestWhatNothingDecidesIsAcceptedWithAWarning(t *testing.T) {
 		{name: "two MD5", method: "PUT", address: storagetest.BlobsURL + "/photos/b", header: map[string]string{
 			"x-ms-blob-type": "BlockBlob", "Content-MD5": "AAAAAAAAAAAAAAAAAAAAAA==", "x-ms-blob-content-md5": "XUFAKrxLKna5cZ2REBfFkg=="},
 			body: "hello", warning: "photos/b Content-MD5: ", status: 201},
+		{name: "no properties of tables", method: "PUT", address: storagetest.TablesURL + "/?restype=service&comp=properties", body: "<StorageServiceProperties/>", warning: " StorageServiceProperties: ", status: 202},
+		{name: "no properties of queues", method: "PUT", address: storagetest.QueuesURL + "/?restype=service&comp=properties", body: "<StorageServiceProperties/>", warning: " StorageServiceProperties: ", status: 202},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for _, strict := range []bool{false, true} {

@@ -30,7 +30,7 @@ func (s *Service) setProperties(c *call) *reply.Error {
 	if err != nil {
 		return err
 	}
-	p, err := xmlservice.ParseProperties(body, false)
+	p, err := xmlservice.ParseProperties(body, false, c.Undecided)
 	if err != nil {
 		return err
 	}
