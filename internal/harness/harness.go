@@ -177,13 +177,27 @@ func (b *Backend) ResetRequests() { b.script.ResetLog() }
 // loopback is the HTTP client of all tests on Azurite, so that connections are reused.
 var loopback = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute}}
 
-// options returns client options that send through transport and retry as often as by default, but without delay. An account with
-// the targets of production needs the delay.
-func (b *Backend) options(transport policy.Transporter) azcore.ClientOptions {
-	o := azcore.ClientOptions{Transport: transport}
-	if os.Getenv(storagetest.ProductionVariable) == "" {
-		o.Retry = policy.RetryOptions{RetryDelay: time.Millisecond, MaxRetryDelay: 2 * time.Millisecond}
+// patient waits after a refusal by the targets of production, for which the delay of other retries is too short.
+type patient struct{ policy.Transporter }
+
+func (p patient) Do(req *http.Request) (*http.Response, error) {
+	res, err := p.Transporter.Do(req)
+	if err == nil && res.StatusCode == http.StatusServiceUnavailable {
+		select {
+		case <-time.After(time.Second):
+		case <-req.Context().Done():
+		}
 	}
+	return res, err
+}
+
+// options returns client options that send through transport and retry as often as by default, but without delay.
+func (b *Backend) options(transport policy.Transporter) azcore.ClientOptions {
+	if os.Getenv(storagetest.ProductionVariable) != "" {
+		transport = patient{transport}
+	}
+	o := azcore.ClientOptions{Transport: transport}
+	o.Retry = policy.RetryOptions{RetryDelay: time.Millisecond, MaxRetryDelay: 2 * time.Millisecond}
 	if b.Configure != nil {
 		b.Configure(&o)
 	}

@@ -40,8 +40,15 @@ func LiveAccount(t testing.TB) *Live {
 		return nil
 	}
 	cred := assert.Must(azidentity.NewDefaultAzureCredential(nil))(t)
-	return liveAt(t, address, cred, http.DefaultClient)
+	return liveAt(t, address, cred, liveClient)
 }
+
+// liveClient keeps the connections of all concurrent requests, so that none has to be made again.
+var liveClient = func() *http.Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = 64
+	return &http.Client{Transport: transport}
+}()
 
 // liveAt returns the account with a table service at address.
 func liveAt(t testing.TB, address string, cred azcore.TokenCredential, transport policy.Transporter) *Live {
