@@ -7,7 +7,8 @@
 //
 // It uses an account inside this process. The request log of the account shows how many
 // writes each partition received, and how many requests it takes to read an hour. With -draw
-// it writes the heat maps of the first and the last layout (package heat) to a folder.
+// it writes the heat maps of the first and the last layout, and of a mixed load (package heat), to a
+// folder.
 package main
 
 import (
@@ -34,7 +35,7 @@ hash bucket (keys.Spread) as partition key. For each it prints the share of writ
 busiest partition, and the cost of reading an hour. It uses an account inside this process.`
 
 func main() {
-	folder := flag.String("draw", "", "write the heat maps before.html and after.html to this `folder`")
+	folder := flag.String("draw", "", "write the heat maps before.html, after.html and mixed.html to this `folder`")
 	cmdline.Parse(about)
 	ctx := context.Background()
 	err := run(ctx, os.Stdout)

@@ -14,7 +14,7 @@ import (
 func TestTheHeatMapsAreDrawn(t *testing.T) {
 	folder := t.TempDir()
 	assert.NoError(t, draw(t.Context(), folder))
-	for name, label := range map[string]string{"before.html": "2014073118", "after.html": "07_20140731"} {
+	for name, label := range map[string]string{"before.html": "2014073118", "after.html": "07_20140731", "mixed.html": "customer 3"} {
 		page, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil || !bytes.Contains(page, []byte(label)) {
 			t.Errorf("%s does not contain %q: %v", name, label, err)
