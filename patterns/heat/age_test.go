@@ -2,6 +2,7 @@ package heat_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -258,5 +259,33 @@ func TestKeysThatAreTimesAreLabeledAsTimes(t *testing.T) {
 	}
 	if label := heat.Label("2026-11-27T12:00_secret17"); !strings.HasPrefix(label, "2026-11-27 12:00#") {
 		t.Error(label)
+	}
+}
+
+// Writers take keys of their time, and their writes end in another order.
+func TestKeysThatGrowAreFoundWithAnyNumberOfWriters(t *testing.T) {
+	for _, writers := range []int{1, 2, 8, 64} {
+		for kind, key := range map[heat.Kind]func(time.Time) (string, error){heat.AppendOnly: keys.Ticks, heat.PrependOnly: keys.InvertedTicks} {
+			at := noon
+			m := clocked(t, &at)
+			random := rand.New(rand.NewPCG(1, uint64(writers)))
+			type write struct {
+				key string
+				end time.Time
+			}
+			var all []write
+			for i := range 60_000 { // for two minutes
+				began := noon.Add(time.Duration(i) * 2 * time.Millisecond)
+				latency := time.Duration(writers) * time.Duration(random.Int64N(int64(4*time.Millisecond)))
+				text := assert.Must(key(began))(t)
+				all = append(all, write{text, began.Add(latency)})
+			}
+			slices.SortFunc(all, func(a, b write) int { return a.end.Compare(b.end) })
+			for _, w := range all {
+				at = w.end
+				heat.Record(m, "Log", w.key, "r", at)
+			}
+			wantFindings(t, m, kind)
+		}
 	}
 }

@@ -21,7 +21,8 @@ func ExampleMeter() {
 	opts := &aztables.ClientOptions{}
 	opts.Transport = account.Transport()
 
-	meter, err := heat.NewMeter(nil)
+	now := time.Now() // a real program has no Clock
+	meter, err := heat.NewMeter(&heat.Options{Clock: func() time.Time { return now }})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -43,6 +44,7 @@ func ExampleMeter() {
 	}
 	filter := "Email eq 'p7@example.com'"
 	for range 25 {
+		now = now.Add(10 * time.Second)
 		for pager := people.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &filter}); pager.More(); {
 			if _, err := pager.NextPage(ctx); err != nil {
 				log.Fatal(err)

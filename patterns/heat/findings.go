@@ -178,7 +178,7 @@ func (t *tally) ordered(at, changes float64, end string) Finding {
 	peak, ends := t.s.busiest(t.name, writes), share(at, t.Written)
 	return observed(peak >= PartitionTarget/10 && changes >= 3 && ends >= 0.9,
 		[]Figure{{"share", ends}, {"entities/s", peak}, {"changes", changes}},
-		"%s%% of %s written entities went to the "+end+" partition, which changed %s times; %s/s in the busiest minute.",
+		"%s%% of %s written entities went to the "+end+" partition, or those of the last two seconds; it changed %s times; %s/s in the busiest minute.",
 		100*ends, t.Written, changes, peak)
 }
 
@@ -219,29 +219,31 @@ func (t *tally) hotRow() Finding {
 	return f
 }
 
-// scans finds queries without a partition key.
+// scans finds queries without a partition key, in three minutes or more: one scan of a whole table
+// makes many.
 func (t *tally) scans() Finding {
 	of := share(t.ScanPages, t.Transactions)
-	return observed(t.Scans >= 20 && of >= 0.1,
+	return observed(t.Scans >= 20 && t.ScanMinutes >= 3 && of >= 0.1,
 		[]Figure{{"scans", t.Scans}, {"requests", t.ScanPages}, {"rows", t.ScanRows}},
 		"%s queries had no partition key: %s requests, %s%% of all of the table, for %s rows.", t.Scans, t.ScanPages, 100*of, t.ScanRows)
 }
 
-// filtered finds partition scans that return little.
+// filtered finds partition scans that return little, and take several requests, or three times as
+// long as requests for one row.
 func (t *tally) filtered() Finding {
 	n := t.Filtered
 	pages, rows, millis := share(t.FilteredPages, n), share(t.FilteredRows, n), share(t.FilteredMillis, n)
-	return observed(n >= 20 && share(t.FilteredPages, t.Transactions) >= 0.1 && rows <= 10 && (pages >= 1.5 || millis >= 50),
+	return observed(n >= 20 && share(t.FilteredPages, t.Transactions) >= 0.1 && rows <= 10 && (pages >= 1.5 || t.Points > 0 && millis >= max(50, 3*t.PointMillis/t.Points)),
 		[]Figure{{"queries", n}, {"rows per query", rows}, {"requests per query", pages}, {"ms per query", millis}},
 		"%s queries tested a property of all rows of a partition: %s rows each, from %s requests and %s ms.", n, rows, pages, millis)
 }
 
-// batches finds single writes of different rows of one partition, each within a tenth of a
-// second after the previous one.
+// batches finds single writes of different rows of one partition, each sent when another had just
+// ended: by one loop. Independent writers do not wait for each other.
 func (t *tally) batches() Finding {
 	of := share(t.Batchable, t.Single)
 	return observed(t.Batchable >= 1000 && of >= 0.5, []Figure{{"writes", t.Batchable}, {"share", of}},
-		"%s of %s single writes followed a write to another row of the same partition within 100 ms.", t.Batchable, t.Single)
+		"%s of %s single writes were sent when one of another row of the same partition had just ended.", t.Batchable, t.Single)
 }
 
 // largeRetries finds large requests of which one of twenty has to be sent again.

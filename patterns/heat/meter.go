@@ -229,7 +229,7 @@ func (m *Meter) addResource(name string) *resource {
 	if len(m.resources) >= maxResources || len(name) > 64 {
 		name = others
 	}
-	s := &resource{name: name, low: [2]place{aboveAll, aboveAll}}
+	s := &resource{name: name, low: aboveAll.before()}
 	m.resources[name] = s
 	if len(m.buckets.list) == maxBuckets {
 		m.buckets.merge(m.buckets.coldest())

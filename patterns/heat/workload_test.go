@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -190,13 +191,27 @@ var planted = []struct {
 	{workload{"searches without a partition key", service{rows: 3, more: 2}, func(p *program) {
 		each(200, time.Second, func(i int) { p.query("Email eq 'a@example.com'"); p.get(p.customer(), "profile") })
 	}}, heat.TableScans},
-	{workload{"searches of a partition by property", service{rows: 1, wait: 200 * time.Millisecond}, func(p *program) {
-		each(200, time.Second, func(i int) { p.query("PartitionKey eq 'Sales' and Status eq 'open'"); p.get(p.customer(), "profile") })
+	{workload{"searches of a partition by property", service{rows: 1}, func(p *program) {
+		each(200, time.Second, func(i int) {
+			p.s.wait = 200 * time.Millisecond
+			p.query("PartitionKey eq 'Sales' and Status eq 'open'")
+			p.s.wait = 20 * time.Millisecond
+			p.get(p.customer(), "profile")
+		})
 	}}, heat.PartitionScans},
 	{workload{"an import that inserts row by row", service{wait: 10 * time.Millisecond}, func(p *program) {
 		for c := range 30 {
 			each(100, 0, func(i int) { p.insert(fmt.Sprintf("customer_%03d", (c*17)%30), fmt.Sprintf("%05d", i)) })
 		}
+	}}, heat.Batchable},
+	{workload{"an import that inserts row by row, by two workers", service{wait: 10 * time.Millisecond}, func(p *program) {
+		var workers sync.WaitGroup
+		for w := range 2 {
+			workers.Go(func() {
+				each(2000, 0, func(i int) { p.insert(fmt.Sprintf("customer_%03d", 2*(i/100)+w), fmt.Sprintf("%05d", i)) })
+			})
+		}
+		workers.Wait()
 	}}, heat.Batchable},
 	{workload{"documents in rows over a slow line", service{}, func(p *program) {
 		value := strings.Repeat("x", 300<<10)
@@ -247,6 +262,24 @@ var healthy = []workload{
 		each(2000, 50*time.Millisecond, func(int) {
 			p.query(fmt.Sprintf("(PartitionKey eq '%s') and (Status eq 'open')", p.customer()))
 		})
+	}},
+	{"small partitions filtered by property, over a line of 60 ms", service{rows: 2, wait: 60 * time.Millisecond}, func(p *program) {
+		each(1000, 50*time.Millisecond, func(int) {
+			p.query(fmt.Sprintf("(PartitionKey eq '%s') and (Status eq 'open')", p.customer()))
+			p.get(p.customer(), "profile")
+		})
+	}},
+	{"a nightly scan in 48 segments", service{rows: 1000, more: 5}, func(p *program) {
+		each(500, 100*time.Millisecond, func(int) { p.get(p.customer(), "profile") })
+		each(48, 0, func(i int) { p.query(fmt.Sprintf("PartitionKey ge '%02d' and PartitionKey lt '%02d'", i, i+1)) })
+	}},
+	{"a chat room, whose messages arrive independently", service{wait: 10 * time.Millisecond}, func(p *program) {
+		var messages sync.WaitGroup
+		for i := range 5000 {
+			messages.Go(func() { p.insert("room 17", fmt.Sprintf("%06d", i)) })
+			time.Sleep(time.Duration(p.rand.ExpFloat64() * float64(50*time.Millisecond)))
+		}
+		messages.Wait()
 	}},
 	{"a busy queue, and one that is asked every half minute", service{queued: 1}, func(p *program) {
 		each(2000, 100*time.Millisecond, func(int) { p.receive() })
