@@ -29,13 +29,13 @@ type script struct {
 	clients  [][]op
 	messages int
 
-	long     bool  // the gate does not search it with faults
-	late     bool  // a request may arrive late
-	pauses   bool  // a process is paused, and may leave something to a sweep
-	retries  int32 // of the SDK
-	parallel int   // requests of an operation in flight; 1 if it is 0
-	follow   patterns.Follow
-	finisher bool // each client has a Finisher, which it closes at the end
+	long      bool  // the gate does not search it with faults
+	late      bool  // a request may arrive late
+	pauses    bool  // a process is paused, and may leave something to a sweep
+	retries   int32 // of the SDK
+	parallel  int   // requests of an operation in flight; 1 if it is 0
+	follow    patterns.Follow
+	finishers int // how many clients have a Finisher and close it at the end, -1 for all but the first
 }
 
 // op is an operation of a client.
@@ -88,7 +88,7 @@ func (s *script) start(ctx context.Context, w *search.World) (*search.System, er
 	for i, ops := range s.clients {
 		client := w.Client(string(rune('A' + i)))
 		var f *patterns.Finisher
-		if client.Keeps = s.finisher; s.finisher {
+		if client.Keeps = i < s.finishers || s.finishers < 0 && i > 0; client.Keeps {
 			f, err = patterns.NewFinisher(nil)
 		}
 		if err != nil {
@@ -104,7 +104,7 @@ func (s *script) start(ctx context.Context, w *search.World) (*search.System, er
 					unexpected = fmt.Errorf("%w: client %s: %w", errUnexpected, a.Name, err)
 				}
 			}
-			if s.finisher {
+			if f != nil {
 				_ = f.Close(ctx)
 			}
 		}})

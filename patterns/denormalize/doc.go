@@ -25,8 +25,8 @@
 // # Cost
 //
 // A row in the entity's own partition is read, and changed in the same transaction: one
-// request more for each such row. A row elsewhere is updated through the outbox; see
-// [patterns.Store.Explain].
+// request more for each such row. A row elsewhere is updated through the outbox, in fewer
+// round trips with a [patterns.Finisher]; see [patterns.Store.Explain].
 //
 // # Exactness
 //

@@ -62,7 +62,8 @@
 //	Page     1 + one for each member in the page
 //	a write  the row of the list is read first and then changed. Intra takes one
 //	         request more than the entity alone, two if the value changes. Inter
-//	         and InterBlob take those of the outbox; see [patterns.Store.Explain]
+//	         and InterBlob take those of the outbox, fewer of them in the call
+//	         with a [patterns.Finisher]; see [patterns.Store.Explain]
 //
 // # Limits
 //
