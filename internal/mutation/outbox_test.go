@@ -28,4 +28,10 @@ var outboxMutants = []mutation.Mutant{
 		New:    "	if len(all) == len(ops) {\n		retryAfter",
 		Breaks: "F8. A worker processes the operations that have records although others are young.",
 	},
+	{
+		Name: "outbox: messages of nothing are deleted early", Flags: by("TestAnOperationThatIsAppliedAfterAWorkerLookedIsFinished"), File: "internal/outbox/worker.go",
+		Old:    "	case m.Age < s.Expiry:\n",
+		New:    "	case m.Age < 0:\n",
+		Breaks: "An operation that holds no row needs no fence while its message is kept.",
+	},
 }

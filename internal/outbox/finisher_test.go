@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -344,6 +345,70 @@ func TestAWorkerDoesNotWaitForATransactionInProgress(t *testing.T) {
 			return fmt.Errorf("again after %v: %w", after, err)
 		}
 		return errors.Join(c.recover(ctx), c.consistent(ctx))
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// The operations of a message were finished, and its process died before it deleted the message. A worker finds that out by one
+// request, and by another one when none of them can be applied any more.
+func TestAMessageOfFinishedOperationsCostsAWorkerOneRequest(t *testing.T) {
+	if err := inVirtualTime(t, func(ctx context.Context) error {
+		c, p, err := onUnique(ctx, patterns.Immediately)
+		if err != nil {
+			return err
+		}
+		if _, err := p.Insert(ctx, jones()); err != nil { // so that the time of the service is known
+			return err
+		}
+		m := patterns.OutboxMessage{Partition: "Sales", ID: "op0"}
+		for i := range 20 {
+			m.Others = append(m.Others, patterns.OutboxMessage{ID: fmt.Sprint("op", i+1)})
+		}
+		for _, age := range []time.Duration{testGrace, testExpiry} {
+			before := p.steps
+			m.Age = age
+			after, err := p.Handle(ctx, m)
+			if err != nil || after != testExpiry-age || p.steps != before+1 {
+				return fmt.Errorf("at the age of %v: again after %v, %d requests: %w", age, after, p.steps-before, err)
+			}
+		}
+		return c.clean(ctx)
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// The writer is paused for longer than Grace, and dies after its transaction. It holds no row, so the worker that came too early has not
+// fenced it: the message is still there.
+func TestAnOperationThatIsAppliedAfterAWorkerLookedIsFinished(t *testing.T) {
+	if err := inVirtualTime(t, func(ctx context.Context) error {
+		c, err := newCluster(ctx, []string{"byName"})
+		if err != nil {
+			return err
+		}
+		p, err1 := c.start(&process{})
+		w, err2 := c.start(&process{})
+		if err := errors.Join(err1, err2); err != nil {
+			return err
+		}
+		var early error
+		p.sending = func(_, path string) {
+			if strings.HasSuffix(path, "$batch") {
+				time.Sleep(testGrace + time.Second)
+				_, early = c.queue.WorkOne(ctx, w, workerHides)
+			}
+		}
+		p.changed = func() {
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			p.die = p.steps + 1
+		}
+		_, err = p.Insert(ctx, jones())
+		if early != nil || !p.Dead() || c.queue.Len() != 1 {
+			return fmt.Errorf("%w, %w, %d messages", early, err, c.queue.Len())
+		}
+		return errors.Join(c.recover(ctx), c.clean(ctx))
 	}); err != nil {
 		t.Error(err)
 	}

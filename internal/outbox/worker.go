@@ -48,12 +48,16 @@ func (s *Store) Process(ctx context.Context, m types.OutboxMessage) (retryAfter 
 func (s *Store) process(ctx context.Context, m types.OutboxMessage) (retryAfter time.Duration, err error) {
 	began := time.Now()
 	ops := operations(m)
+	missing, err := s.missingRecords(ctx, ops)
+	if err != nil {
+		return 0, err
+	}
 	found := make([]knownOperation, len(ops))
 	errs := make([]error, len(ops))
 	s.each(len(ops), func(i int) {
 		if errs[i] = s.knows(ops[i].Reserved, ""); errs[i] == nil {
 			found[i].OutboxMessage = ops[i]
-			found[i].outboxRecord, errs[i] = s.recordOf(ctx, &m, &ops[i])
+			found[i].outboxRecord, errs[i] = s.recordOf(ctx, &m, &ops[i], missing[ops[i].ID])
 		}
 	})
 	var all []knownOperation
@@ -64,12 +68,16 @@ func (s *Store) process(ctx context.Context, m types.OutboxMessage) (retryAfter 
 			all = append(all, found[i])
 		case errors.Is(err, errInProgress):
 			inProgress = err
+		case errors.Is(err, errUndecided):
+			retryAfter = s.Expiry - m.Age
 		default:
 			return 0, errors.Join(errs...)
 		}
 	}
 	if len(all) > 0 {
-		retryAfter, err = s.processRecords(ctx, all, began)
+		var later time.Duration
+		later, err = s.processRecords(ctx, all, began)
+		retryAfter = max(retryAfter, later)
 	}
 	return retryAfter, cmp.Or(err, inProgress)
 }
@@ -77,24 +85,52 @@ func (s *Store) process(ctx context.Context, m types.OutboxMessage) (retryAfter 
 // errInProgress means that an operation has not been applied yet, and is too young to be fenced.
 var errInProgress = azerr.Sentinel("the operation may be in progress")
 
-// recordOf returns the outbox row of an operation of m. If there is none, it inserts a fence, unless
-// m is young. If m is older than Expiry, nothing of the operation can arrive any more, so it needs
-// a fence only if a row has to be released: otherwise the record that recordOf returns is not stored.
-func (s *Store) recordOf(ctx context.Context, m, op *types.OutboxMessage) (outboxRecord, error) {
-	if !young(m) && m.Age < s.Expiry {
+// errUndecided means that an operation has no outbox row and holds no row: it was finished, or has not been applied yet.
+var errUndecided = azerr.Sentinel("the operation has left nothing, or not begun")
+
+// missingRecords returns the ids of the operations that have no outbox row, of those of one partition. One request
+// for up to 14; none if there is only one operation, whose outbox row is read anyway.
+func (s *Store) missingRecords(ctx context.Context, ops []types.OutboxMessage) (missing map[string]bool, err error) {
+	if len(ops) == 1 {
+		return nil, nil
+	}
+	sets := make([]*together, len(ops))
+	for i := range ops {
+		sets[i] = &together{names: []string{recordKey("", ops[i].ID).Row}}
+	}
+	_, err = s.readTogether(ctx, place{s.own, ops[0].Partition, "PartitionKey,RowKey"}, sets, time.Time{})
+	missing = map[string]bool{}
+	for i := range ops {
+		missing[ops[i].ID] = err == nil && sets[i].rows[0] == nil
+	}
+	return missing, err
+}
+
+// recordOf returns the outbox row of an operation of m; missing means that it was not found just now. If there is none and the operation
+// holds a row, recordOf inserts a fence, so that the row can be released, unless m is young. An operation that holds nothing needs no fence while the message is kept: if it is
+// applied after all, it is found when m is older than Expiry. Then nothing of it can arrive any more, and the record that recordOf returns is not stored.
+func (s *Store) recordOf(ctx context.Context, m, op *types.OutboxMessage, missing bool) (r outboxRecord, err error) {
+	if m.Age == 0 {
 		return s.decide(ctx, op.Partition, op.ID)
 	}
-	r, ok, err := s.readRecord(ctx, op.Partition, op.ID)
-	if err != nil || ok {
-		return r, err
+	if !missing {
+		found := false
+		if r, found, err = s.readRecord(ctx, op.Partition, op.ID); err != nil || found {
+			return r, err
+		}
 	}
 	if young(m) {
 		return r, errInProgress
 	}
-	if held, err := s.holdsRows(ctx, op); err != nil || !held {
-		return outboxRecord{outboxRow: *fenceRow()}, err
+	switch held, err := s.holdsRows(ctx, op); {
+	case err != nil:
+		return r, err
+	case held:
+		return s.decide(ctx, op.Partition, op.ID)
+	case m.Age < s.Expiry:
+		return r, errUndecided
 	}
-	return s.decide(ctx, op.Partition, op.ID)
+	return outboxRecord{outboxRow: *fenceRow()}, nil
 }
 
 // holdsRows reports whether a row has the mark of the operation of m. One request for each row

@@ -69,12 +69,6 @@ var mutants = []mutation.Mutant{
 		Survives: "the writer starts over with another id: slower, and not wrong",
 	},
 	{
-		Name: "old messages fence", File: outboxFolder + "worker.go",
-		Old: "	if !young(m) && m.Age < s.Expiry {", New: "	if !young(m) {",
-		Breaks:   "A message that is older than Expiry leaves no fence.",
-		Survives: "each message that was delivered twice then costs requests, and is kept for another Expiry: slower, and not wrong",
-	},
-	{
 		Name: "outbox row outside", Flags: shownBy("a unique copy is inserted.*a crash", bounded), File: outboxFolder + "publish.go",
 		Old:    "		batch.Add(s.records, insertOp(row, recordKey(op.Key.Partition, pt.id)))\n",
 		New:    "		if row == nil {\n			batch.Add(s.records, insertOp(row, recordKey(op.Key.Partition, pt.id)))\n		}\n",
