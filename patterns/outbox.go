@@ -17,7 +17,7 @@ type (
 	// on Azure Queue Storage.
 	OutboxQueue = types.OutboxQueue
 
-	// OutboxMessage asks a worker to complete the operations of one transaction; see [Store.Handle].
+	// OutboxMessage asks a worker to complete the operations of a transaction, or of several of one partition; see [Store.Handle].
 	// It contains keys and no other data.
 	OutboxMessage = types.OutboxMessage
 
@@ -61,7 +61,7 @@ func (s *Store[T]) Handle(ctx context.Context, m OutboxMessage) (retryAfter time
 // returns after that. Without a Finisher it also reads the entity again, and deletes the outbox row and the message,
 // which takes up to three round trips more.
 //
-// The Finisher reads up to 12 entities in one request, and deletes up to 100 outbox rows in one transaction, followed by the messages. It also
+// The Finisher reads 14 entities or more in one request, and deletes up to 100 outbox rows in one transaction, followed by the messages. It also
 // puts one message for the transactions that begin while another message of the partition is being put; these wait for that, up to one
 // more round trip. If another client has changed an entity meanwhile, its rows are brought up to date again. So until an operation is
 // finished, a row outside the partition may be that of a version which a concurrent change has replaced.
@@ -70,11 +70,11 @@ func (s *Store[T]) Handle(ctx context.Context, m OutboxMessage) (retryAfter time
 //
 // Pass it to Stores as StoreOptions.Finisher, one for all Stores of a program. With [Later] it only puts messages together. It is
 // safe for concurrent use. Its goroutines end with Close.
-type Finisher struct{ engine *outbox.Finisher }
+type Finisher struct{ engine *outbox.Finisher } // nil and the zero value finish nothing
 
 // FinisherOptions are the options of [NewFinisher]. nil and the zero value select the defaults.
 type FinisherOptions struct {
-	// MaxHeld is how many transactions are held, each of which takes some hundred bytes and its keys. The calls of
+	// MaxHeld is how many transactions are held, each of which takes about a kilobyte, and more with long keys. The calls of
 	// further ones finish them. Zero means 1000.
 	MaxHeld int
 
@@ -82,7 +82,7 @@ type FinisherOptions struct {
 	MaxAge time.Duration
 
 	// Wait is how long a message waits for those of other transactions of the partition, if none is being put. A change takes
-	// longer by that, and many concurrent ones take fewer requests. Zero means not at all.
+	// longer by that, and many concurrent ones take fewer requests. It should be far shorter than Grace. Zero means not at all.
 	Wait time.Duration
 }
 
@@ -105,8 +105,12 @@ func engineOf(f *Finisher) *outbox.Finisher {
 	return f.engine
 }
 
-// Flush finishes what is held, and returns when that is done, or with the error of ctx when that ends.
+// Flush finishes what is held, and returns when that is done, or with the error of ctx when that ends. It does not wait for
+// transactions in progress. What could not be finished was left to workers: see [FinisherStats].
 func (f *Finisher) Flush(ctx context.Context) error {
+	if f == nil || f.engine == nil {
+		return nil
+	}
 	if err := f.engine.Flush(ctx); err != nil {
 		return fmt.Errorf("flush: %w", err)
 	}
@@ -114,8 +118,12 @@ func (f *Finisher) Flush(ctx context.Context) error {
 }
 
 // Close finishes what is held, and the transactions in progress, and returns when that is done. Later ones are finished in their
-// calls, so the Stores can still be used. If ctx ends, Close returns its error, and leaves the rest to workers.
+// calls, so the Stores can still be used. If ctx ends, Close returns its error, and leaves the rest to workers. OnPending of a Store must call
+// neither Flush nor Close: they would wait for it.
 func (f *Finisher) Close(ctx context.Context) error {
+	if f == nil || f.engine == nil {
+		return nil
+	}
 	if err := f.engine.Close(ctx); err != nil {
 		return fmt.Errorf("close: %w", err)
 	}
@@ -126,4 +134,9 @@ func (f *Finisher) Close(ctx context.Context) error {
 type FinisherStats = types.FinisherStats
 
 // Stats returns the figures of f since it was made.
-func (f *Finisher) Stats() FinisherStats { return f.engine.Stats() }
+func (f *Finisher) Stats() FinisherStats {
+	if f == nil || f.engine == nil {
+		return FinisherStats{}
+	}
+	return f.engine.Stats()
+}

@@ -116,7 +116,8 @@ type StoreOptions[T any] struct {
 	Tries int
 
 	// OnPending, if set, is called after an operation was applied if its remote rows could
-	// not all be written: a worker will write them. The operation itself has succeeded.
+	// not all be written: a worker will write them. The operation itself has succeeded. With a [Finisher] it may be called later, on a
+	// goroutine of the Finisher, with a context that has none of the values of the call's.
 	//
 	// A [*DuplicateError] in err names a key at which a row of another owner is stored.
 	// Either the view's keys are wrong, or the row was written without the Store. The
@@ -129,7 +130,7 @@ type StoreOptions[T any] struct {
 type Follow int
 
 const (
-	// Immediately means that a change returns after these rows were written, and the outbox
+	// Immediately means that a change returns after these rows were written, and, without a [Finisher], the outbox
 	// row and the message deleted.
 	Immediately Follow = iota
 

@@ -12,8 +12,8 @@ var outboxMutants = []mutation.Mutant{
 	},
 	{
 		Name: "outbox: message of a group names its first", Flags: by("TestAMessageOfTwoTransactionsLeadsAWorkerToBoth"), File: "internal/outbox/finisher.go",
-		Old:    "	for _, next := range all[1:] {",
-		New:    "	for _, next := range all[len(all):] {",
+		Old:    "	for i := range all[1:] {",
+		New:    "	for i := range all[len(all):] {",
 		Breaks: "F7. It names every operation before it is put.",
 	},
 	{
@@ -24,8 +24,8 @@ var outboxMutants = []mutation.Mutant{
 	},
 	{
 		Name: "outbox: worker waits for all", Flags: by("TestAWorkerDoesNotWaitForATransactionInProgress"), File: "internal/outbox/worker.go",
-		Old:    "	if len(all) > 0 {\n		retryAfter",
-		New:    "	if len(all) == len(ops) {\n		retryAfter",
+		Old:    "	if len(all) > 0 {\n		var later",
+		New:    "	if len(all) == len(ops) {\n		var later",
 		Breaks: "F8. A worker processes the operations that have records although others are young.",
 	},
 	{

@@ -140,6 +140,13 @@ func (p *process) decide(string, string) (f harness.Fate) {
 	return f
 }
 
+// requests is how many requests the process has sent, also while a Finisher may send some.
+func (p *process) requests() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.steps
+}
+
 // send calls the functions of the test and carries a request out.
 func (p *process) send(req *http.Request) (*http.Response, error) {
 	if p.sending != nil {

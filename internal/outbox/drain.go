@@ -31,9 +31,10 @@ type drain struct {
 	early    map[types.RowRef]view.Found // what the attempt has read of other rows before the commit
 	reserved map[types.RowRef]*reservation
 
-	deferred bool   // the last read of the primary is left to a Finisher
-	open     bool   // likewise: it has not been done
-	version  string // the ETag of the version of the primary that the rows were derived from, "" for none
+	held    *heldTransaction // the last read of the primary is left to a Finisher
+	after   *heldTransaction // it is a correction of that
+	open    bool             // the last read has not been done
+	version string           // the ETag of the version of the primary that the rows were derived from, "" for none
 }
 
 // primaryVersion is a version of the primary.
@@ -166,18 +167,12 @@ func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err erro
 	if err != nil || raced || !unchecked {
 		return !raced, wrote, err
 	}
-	if d.version = now.etag; d.deferred {
+	if d.version = now.etag; d.held != nil {
 		d.open = true
 		return true, true, nil
 	}
-	current, err := s.current(ctx, d)
-	return current, true, err
-}
-
-// current reports whether the primary has the version that the rows of d were derived from.
-func (s *Store) current(ctx context.Context, d *drain) (bool, error) {
-	now, err := s.readVersion(ctx, d.primary)
-	return err == nil && now.etag == d.version, err
+	last, err := s.readVersion(ctx, d.primary)
+	return err == nil && last.etag == d.version, true, err
 }
 
 // writeRows writes the rows that are not up to date. A failure of one row does not stop

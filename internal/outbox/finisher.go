@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -21,24 +22,23 @@ import (
 type Finisher struct {
 	maxHeld  int           // transactions; the calls of further ones do all
 	maxAge   time.Duration // of what is held; 0: a quarter of Config.Grace, which is the limit in any case
-	messages calls.Shared[messageGroup, types.OutboxMessage, *sentMessage]
+	messages calls.Shared[messageGroup, outgoing, *sentMessage]
 
 	mu      sync.Mutex // guards what follows, and drain.open of what is held
 	closed  bool
-	stopped bool // and nothing is held any more
 	stats   types.FinisherStats
-	groups  map[partitionOf]*heldGroup // that wait
-	running map[*heldGroup]bool        // that are being finished
-	ended   chan struct{}              // is closed when fewer are held
+	groups  map[partitionOf]*heldGroup        // that wait
+	running map[*heldGroup]context.CancelFunc // that are being finished
+	ended   *sync.Cond                        // fewer are held
 }
 
 // NewFinisher returns a Finisher.
 func NewFinisher(maxHeld int, maxAge, wait time.Duration) *Finisher {
 	f := &Finisher{
 		maxHeld: maxHeld, maxAge: maxAge,
-		groups: map[partitionOf]*heldGroup{}, running: map[*heldGroup]bool{}, ended: make(chan struct{}),
+		groups: map[partitionOf]*heldGroup{}, running: map[*heldGroup]context.CancelFunc{},
 	}
-	f.messages.Wait = wait
+	f.ended, f.messages.Wait = sync.NewCond(&f.mu), wait
 	return f
 }
 
@@ -50,13 +50,11 @@ type partitionOf struct {
 
 // heldGroup is transactions whose outbox rows are deleted together.
 type heldGroup struct {
-	at     partitionOf
-	store  *Store
-	held   []*heldTransaction
-	rows   int // outbox rows
-	timer  *time.Timer
-	cancel context.CancelFunc
-	done   chan struct{}
+	at    partitionOf
+	store *Store
+	held  []*heldTransaction
+	rows  int // outbox rows
+	timer *time.Timer
 }
 
 // heldTransaction is a transaction all of whose writes were answered.
@@ -73,41 +71,47 @@ type byFinisher struct {
 	*Finisher
 }
 
-// before also does the open reads of primaries that the transaction is about to change: after it they would find another version.
+// before also notes the open reads of primaries.
 func (f byFinisher) before(ctx context.Context, t *transaction, drains []*drain, failed *atomic.Bool) []func() error {
-	steps := f.inCall.before(ctx, t, drains, failed)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if g := f.groups[partitionOf{t.store.owner, t.partition()}]; g != nil {
-		for _, d := range g.open() {
-			if t.of(d.primary) != nil {
-				steps = append(steps, func() error {
-					if current, err := t.store.current(ctx, d); err == nil && current {
-						f.mu.Lock()
-						defer f.mu.Unlock()
-						d.open = false
-					}
-					return nil
-				})
-			}
-		}
+		t.open = g.open()
 	}
-	return steps
+	return f.inCall.before(ctx, t, drains, failed)
 }
 
 func (f byFinisher) complete(ctx context.Context, t *transaction, st *state, drains []*drain, done *committed) error {
+	f.replaced(t)
 	if t.repairsRows() || !done.deletable() || !f.accept() {
 		return f.inCall.complete(ctx, t, st, drains, done)
 	}
+	h := &heldTransaction{rows: done.outbox, drains: drains, message: st.message}
+	complete := false
+	defer func() {
+		if !complete { // also after a panic of the program
+			f.end(0, 1)
+		}
+	}()
 	for _, d := range drains {
-		d.deferred = true
+		d.held = h
 	}
-	if complete, _ := t.drain(ctx, st, drains, done); !complete {
-		f.end(0, 1)
-		return nil
+	if complete, _ = t.drain(ctx, st, drains, done); complete {
+		for _, d := range drains {
+			d.forget()
+		}
+		f.hold(t.store, t.partition(), h)
 	}
-	f.hold(t.store, t.partition(), &heldTransaction{rows: done.outbox, drains: drains, message: st.message})
 	return nil
+}
+
+// replaced ends the open reads of primaries that t has changed: its condition was the version that they are to find.
+func (f *Finisher) replaced(t *transaction) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, d := range t.open {
+		d.open = d.open && !slices.ContainsFunc(t.changed, func(op *operation) bool { return op.Key == d.primary && op.primary.ETag == d.version })
+	}
 }
 
 // accept reports whether there is room for a transaction, and keeps it.
@@ -128,8 +132,7 @@ func (f *Finisher) end(finished, left int) {
 	f.stats.Held -= finished + left
 	f.stats.Finished += finished
 	f.stats.Left += left
-	close(f.ended)
-	f.ended = make(chan struct{})
+	f.ended.Broadcast()
 }
 
 func (f *Finisher) hold(s *Store, partition string, h *heldTransaction) {
@@ -142,7 +145,7 @@ func (f *Finisher) hold(s *Store, partition string, h *heldTransaction) {
 		g = nil
 	}
 	if g == nil {
-		g = &heldGroup{at: at, store: s, done: make(chan struct{})}
+		g = &heldGroup{at: at, store: s}
 		f.groups[at] = g
 		age := s.Grace / 4
 		if f.maxAge > 0 {
@@ -168,42 +171,50 @@ func (f *Finisher) start(g *heldGroup) {
 	delete(f.groups, g.at)
 	g.timer.Stop()
 	f.stats.Groups++
-	f.running[g] = true
-	ctx, cancel := context.WithCancel(context.Background())
-	if g.cancel = cancel; f.stopped {
-		cancel()
-	}
-	open := g.open()
+	ctx, cancel := context.WithTimeout(context.Background(), g.store.Grace) // then workers do what is left
+	f.running[g] = cancel
+	open, all := g.open(), len(g.held)
 	go func() {
 		defer cancel()
 		finished := g.finish(ctx, open)
 		f.mu.Lock()
 		delete(f.running, g)
 		f.mu.Unlock()
-		close(g.done)
-		f.end(finished, len(g.held)-finished)
+		f.end(finished, all-finished)
 	}()
+}
+
+// wait returns when over is true or ctx ends. f is locked.
+func (f *Finisher) wait(ctx context.Context, over func() bool) error {
+	defer context.AfterFunc(ctx, func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.ended.Broadcast()
+	})()
+	for !over() {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		f.ended.Wait()
+	}
+	return nil
 }
 
 // Flush finishes what is held, and returns when that is done or ctx ends.
 func (f *Finisher) Flush(ctx context.Context) error {
 	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.startAll()
+	begun := slices.Collect(maps.Keys(f.running))
+	return f.wait(ctx, func() bool {
+		return !slices.ContainsFunc(begun, func(g *heldGroup) bool { return f.running[g] != nil })
+	})
+}
+
+func (f *Finisher) startAll() {
 	for _, g := range f.groups {
 		f.start(g)
 	}
-	var running []*heldGroup
-	for g := range f.running {
-		running = append(running, g)
-	}
-	f.mu.Unlock()
-	for _, g := range running {
-		select {
-		case <-g.done:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
 }
 
 // Close is Flush, also of transactions that are in progress. Those that begin later are finished in their calls. If ctx ends,
@@ -212,28 +223,14 @@ func (f *Finisher) Close(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
-	for _, g := range f.groups {
-		f.start(g)
-	}
-	for f.stats.Held > 0 {
-		ended := f.ended
-		f.mu.Unlock()
-		var err error
-		select {
-		case <-ended:
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
-		f.mu.Lock()
-		if err != nil {
-			f.stopped = true
-			for g := range f.running {
-				g.cancel()
-			}
-			return err
+	f.startAll()
+	err := f.wait(ctx, func() bool { return f.stats.Held == 0 })
+	if err != nil {
+		for _, cancel := range f.running {
+			cancel()
 		}
 	}
-	return nil
+	return err
 }
 
 // Stats returns the figures.
@@ -259,25 +256,18 @@ func (g *heldGroup) open() (open []*drain) {
 func (g *heldGroup) finish(ctx context.Context, open []*drain) (finished int) {
 	s := g.store
 	var late calls.Unanswered
-	if old := s.outdated(calls.Track(ctx, &late), g.at.partition, open); len(old) > 0 {
-		errs := s.drainAll(calls.Track(ctx, &late), old)
-		for _, h := range g.held {
-			for _, d := range h.drains {
-				i := slices.Index(old, d)
-				if i >= 0 && errs[i] != nil {
-					s.reportPending(ctx, d.primary, errs[i])
-				}
-				h.failed = h.failed || i >= 0 && (errs[i] != nil || late.Any())
-			}
+	tracked := calls.Track(ctx, &late)
+	old := s.outdated(tracked, g.at.partition, open)
+	for i, err := range s.drainAll(tracked, old) {
+		if err != nil && ctx.Err() == nil {
+			s.reportPending(ctx, old[i].primary, err)
 		}
+		old[i].after.failed = old[i].after.failed || err != nil || late.Any()
 	}
 	g.deleteRows(ctx)
-	s.each(len(g.held), func(i int) {
-		if h := g.held[i]; !h.failed {
-			s.endMessage(ctx, h.message)
-		}
-	})
-	return len(slices.DeleteFunc(slices.Clone(g.held), func(h *heldTransaction) bool { return h.failed }))
+	g.held = slices.DeleteFunc(g.held, func(h *heldTransaction) bool { return h.failed })
+	s.each(len(g.held), func(i int) { s.endMessage(ctx, g.held[i].message) })
+	return len(g.held)
 }
 
 // deleteRows deletes the outbox rows of all transactions that have not failed, in one transaction. One whose rows a worker has
@@ -310,8 +300,8 @@ func (g *heldGroup) deleteRows(ctx context.Context) {
 	}
 }
 
-// outdated returns the drains whose primary has another version than the one that they have written, or may have. One request for
-// 14 primaries or more, and one for each that a page does not reach.
+// outdated returns corrections for the drains whose primary has another version than the one that they have written, or may have. One
+// request for 14 primaries, or for a page if they are on fewer pages.
 func (s *Store) outdated(ctx context.Context, partition string, drains []*drain) (old []*drain) {
 	sets := make([]*together, len(drains))
 	for i, d := range drains {
@@ -324,8 +314,7 @@ func (s *Store) outdated(ctx context.Context, partition string, drains []*drain)
 			etag = sets[i].rows[0].ETag
 		}
 		if err != nil || etag != d.version {
-			d.forget()
-			d.deferred, old = false, append(old, d)
+			old = append(old, &drain{primary: d.primary, op: d.op, refs: d.refs, began: d.began, after: d.held})
 		}
 	}
 	return old
@@ -338,17 +327,25 @@ type messageGroup struct {
 	hidden time.Duration
 }
 
+// outgoing is the message of one transaction.
+type outgoing struct {
+	types.OutboxMessage
+	bytes int // of JSON
+}
+
 // maxMessage is more than most messages of a transaction, and far below the limit of a queue.
 const maxMessage = 16 << 10 // bytes of JSON
 
-// put puts a message together with others.
+// put puts a message together with others. It ends after the grace time, because others wait for it.
 func (f *Finisher) put(ctx context.Context, s *Store, m types.OutboxMessage, hidden time.Duration) (*sentMessage, error) {
-	fits := func(all []types.OutboxMessage) bool {
-		joined := join(all)
-		text, err := json.Marshal(joined)
-		return err == nil && len(text) <= maxMessage && len(joined.Others) < maxOps
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
 	}
-	return f.messages.Call(ctx, messageGroup{partitionOf{s.owner, m.Partition}, hidden}, m, fits, func(ctx context.Context, all []types.OutboxMessage) (*sentMessage, error) {
+	key := messageGroup{partitionOf{s.owner, m.Partition}, hidden}
+	return f.messages.Call(ctx, key, outgoing{m, len(text)}, fit, func(ctx context.Context, all []outgoing) (*sentMessage, error) {
+		ctx, cancel := context.WithTimeout(ctx, s.Grace)
+		defer cancel()
 		sent, err := putMessage(ctx, s, join(all), hidden)
 		if err == nil {
 			sent.open.Store(int32(len(all)))
@@ -357,15 +354,24 @@ func (f *Finisher) put(ctx context.Context, s *Store, m types.OutboxMessage, hid
 	})
 }
 
-// join returns a message that names all operations of some.
-func join(all []types.OutboxMessage) types.OutboxMessage {
-	m := all[0]
-	m.Others = slices.Clone(m.Others)
-	for _, next := range all[1:] {
-		m.Others = append(m.Others, operations(next)...)
+// fit reports whether there is room for the operations of all in one message.
+func fit(all []outgoing) bool {
+	ops, bytes := 0, 0
+	for i := range all {
+		ops, bytes = ops+1+len(all[i].Others), bytes+all[i].bytes
 	}
-	for i := range m.Others {
-		m.Others[i].Partition = ""
+	return ops <= maxOps && bytes <= maxMessage
+}
+
+// join returns a message that names all operations of some.
+func join(all []outgoing) types.OutboxMessage {
+	m := all[0].OutboxMessage
+	m.Others = slices.Clone(m.Others)
+	for i := range all[1:] {
+		next := all[1+i].OutboxMessage
+		others := next.Others
+		next.Partition, next.Grace, next.Others = "", 0, nil
+		m.Others = append(append(m.Others, next), others...)
 	}
 	return m
 }

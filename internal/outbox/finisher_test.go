@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/assert"
+	"github.com/azpatterns/azpatterns/internal/harness"
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -164,10 +167,10 @@ func TestWhatAFinisherHolds(t *testing.T) {
 			_, err := b.Update(ctx, jones().key(), rename)
 			return errors.Join(err, a.finisher.Flush(ctx), stats(a, patterns.FinisherStats{Finished: 1, Groups: 1}), c.clean(ctx))
 		},
-		"is read before its entity is changed": func(ctx context.Context, c *cluster, a, _ *process) error {
+		"is not read if its entity is changed under its ETag": func(ctx context.Context, c *cluster, a, _ *process) error {
 			before := a.steps
 			_, err := a.Update(ctx, jones().key(), rename)
-			if a.steps != before+9 { // one more than without a Finisher, less the last read, the outbox row and the message
+			if a.steps != before+8 { // as many as without a Finisher, less the last read, the outbox row and the message
 				err = fmt.Errorf("%d requests", a.steps-before)
 			}
 			before = a.steps
@@ -196,7 +199,11 @@ func TestWhatAFinisherHolds(t *testing.T) {
 			if !errors.Is(err, context.Canceled) {
 				return fmt.Errorf("close: %w", err)
 			}
+			waiting := c.queue.Len()
 			_, err = a.Insert(ctx, &hire{Dept: "Sales", ID: "later", Name: "Later"}) // is finished in the call
+			if c.queue.Len() != waiting {
+				err = errors.Join(err, fmt.Errorf("%d messages, want %d", c.queue.Len(), waiting))
+			}
 			return errors.Join(err, c.recover(ctx), c.clean(ctx))
 		},
 	} {
@@ -216,14 +223,14 @@ func TestAFinisherThatIsFullLeavesOperationsToTheirCalls(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		before := a.steps
+		before := a.requests()
 		_, err = a.Insert(ctx, &hire{Dept: "Sales", ID: "2", Name: "Two"})
-		if a.steps-before != 6 || c.queue.Len() != 1 {
-			err = fmt.Errorf("%d requests, %d messages", a.steps-before, c.queue.Len())
+		if n := a.requests() - before; n != 6 || c.queue.Len() != 1 {
+			err = fmt.Errorf("%d requests, %d messages", n, c.queue.Len())
 		}
-		time.Sleep(time.Second)
-		if err := a.finisher.Flush(ctx); err != nil || c.queue.Len() != 0 {
-			return fmt.Errorf("%d messages: %w", c.queue.Len(), err)
+		time.Sleep(time.Second + time.Millisecond)
+		if c.queue.Len() != 0 {
+			return fmt.Errorf("%d messages after MaxAge", c.queue.Len())
 		}
 		return errors.Join(err, c.clean(ctx))
 	}); err != nil {
@@ -414,7 +421,116 @@ func TestAnOperationThatIsAppliedAfterAWorkerLookedIsFinished(t *testing.T) {
 	}
 }
 
+// A transaction that is in progress when the Finisher is closed does not wait for the age at which others are finished.
+func TestCloseFinishesTransactionsInProgress(t *testing.T) {
+	if err := inVirtualTime(t, func(ctx context.Context) error {
+		c, err := newCluster(ctx, []string{"byName"})
+		if err != nil {
+			return err
+		}
+		p, err := c.start(&process{takes: perRequest, finisher: newFinisher(nil)})
+		if err != nil {
+			return err
+		}
+		var calls sync.WaitGroup
+		errs := make([]error, 8)
+		for i := range errs {
+			calls.Go(func() { _, errs[i] = p.Insert(ctx, &hire{Dept: "Sales", ID: fmt.Sprint(i), Name: "Ann"}) })
+		}
+		time.Sleep(2*perRequest + perRequest/2) // some write their rows elsewhere, and some commit
+		began := time.Now()
+		err1, err2 := p.finisher.Flush(ctx), p.finisher.Close(ctx)
+		if took := time.Since(began); took > 12*perRequest {
+			return fmt.Errorf("took %v", took)
+		}
+		calls.Wait()
+		return errors.Join(append(errs, err1, err2, c.clean(ctx))...)
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// The queue does not answer. The callers after the first do not wait for longer than the grace time.
+func TestAPutWithoutAReplyEnds(t *testing.T) {
+	if err := inVirtualTime(t, func(ctx context.Context) error {
+		queue := &silentQueue{}
+		account := storagetest.Start(nil)
+		client := account.Tables().NewClient("hires")
+		if _, err := client.CreateTable(ctx, nil); err != nil {
+			return err
+		}
+		s, err := newHires(client, patterns.StoreOptions[hire]{Views: someViews(client, []string{"byName"}), Outbox: queue, Finisher: newFinisher(nil), Grace: testGrace})
+		if err != nil {
+			return err
+		}
+		first := make(chan error, 1)
+		go func() { _, err := s.Insert(ctx, jones()); first <- err }()
+		time.Sleep(time.Second)
+		began := time.Now()
+		_, err = s.Insert(ctx, &hire{Dept: "Sales", ID: "2", Name: "Two"})
+		if took := time.Since(began); err != nil || took > testGrace {
+			return fmt.Errorf("after %v: %w", took, err)
+		}
+		if err := <-first; !errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("the first: %w", err)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+// silentQueue does not answer the first Put before its context ends.
+type silentQueue struct {
+	harness.OutboxQueue
+	asked atomic.Bool
+}
+
+func (q *silentQueue) Put(ctx context.Context, m patterns.OutboxMessage, after time.Duration) (patterns.Receipt, error) {
+	if !q.asked.Swap(true) {
+		<-ctx.Done()
+		return patterns.Receipt{}, ctx.Err()
+	}
+	return q.OutboxQueue.Put(ctx, m, after)
+}
+
+// A panic of the program in a call leaves nothing that Close would wait for.
+func TestAPanicLeavesNothingHeld(t *testing.T) {
+	if err := inVirtualTime(t, func(ctx context.Context) error {
+		account, calls := storagetest.Start(nil), 0
+		client := account.Tables().NewClient("hires")
+		if _, err := client.CreateTable(ctx, nil); err != nil {
+			return err
+		}
+		view := patterns.ViewOf("panics", patterns.Shape{Remote: true}, func(h *hire) ([]patterns.DerivedRow, error) {
+			return []patterns.DerivedRow{patterns.CopyRow(keys.Key{Partition: "copies", Row: h.ID}, patterns.CopySpec{})}, nil
+		})
+		f := newFinisher(nil)
+		s, err := newHires(client, patterns.StoreOptions[hire]{Views: []patterns.View[hire]{view}, Outbox: &harness.OutboxQueue{}, Finisher: f, OnPending: func(context.Context, keys.Key, error) { calls++; panic("of the program") }})
+		if err != nil {
+			return err
+		}
+		account.Fault(storagetest.On("Table.Insert").Status(403, "AuthorizationFailure")) // of the copy
+		func() {
+			defer func() { _ = recover() }()
+			_, _ = s.Insert(ctx, jones())
+		}()
+		ended, cancel := context.WithTimeout(ctx, time.Minute)
+		defer cancel()
+		if err := f.Close(ended); err != nil || calls != 1 {
+			return fmt.Errorf("close after %d panics: %w", calls, err)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAFinisherRefusesBadOptions(t *testing.T) {
+	for _, none := range []*patterns.Finisher{nil, {}} {
+		assert.NoError(t, errors.Join(none.Flush(t.Context()), none.Close(t.Context())))
+		assert.Equal(t, none.Stats(), patterns.FinisherStats{})
+	}
 	for _, o := range []patterns.FinisherOptions{{MaxHeld: -1}, {MaxAge: -1}, {Wait: -1}} {
 		_, err := patterns.NewFinisher(&o)
 		assert.WantError(t, err, patterns.ErrBadOption)

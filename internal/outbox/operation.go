@@ -27,6 +27,7 @@ type transaction struct {
 	changed []*operation    // those that change their entity in this attempt
 	local   []view.LocalRow // the rows derived from them that change in this attempt
 
+	open    []*drain // of what a Finisher holds, from before this attempt's transaction
 	lookups lookupWriter
 
 	sent int              // how often the transaction was sent

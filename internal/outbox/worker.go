@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +60,7 @@ func (s *Store) process(ctx context.Context, m types.OutboxMessage) (retryAfter 
 		}
 	})
 	var all []knownOperation
-	var inProgress error // of one transaction, while others are ready
+	var failed, inProgress error // of one transaction, while others are ready
 	for i, err := range errs {
 		switch {
 		case err == nil:
@@ -71,7 +70,7 @@ func (s *Store) process(ctx context.Context, m types.OutboxMessage) (retryAfter 
 		case errors.Is(err, errUndecided):
 			retryAfter = s.Expiry - m.Age
 		default:
-			return 0, errors.Join(errs...)
+			failed = errors.Join(failed, err)
 		}
 	}
 	if len(all) > 0 {
@@ -79,7 +78,10 @@ func (s *Store) process(ctx context.Context, m types.OutboxMessage) (retryAfter 
 		later, err = s.processRecords(ctx, all, began)
 		retryAfter = max(retryAfter, later)
 	}
-	return retryAfter, cmp.Or(err, inProgress)
+	if err = errors.Join(failed, err); err != nil {
+		return 0, err
+	}
+	return retryAfter, inProgress
 }
 
 // errInProgress means that an operation has not been applied yet, and is too young to be fenced.

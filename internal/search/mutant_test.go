@@ -92,7 +92,7 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "no second read of the primary", Flags: shownBy("a copy is inserted.*no fault", bounded), File: outboxFolder + "drain.go",
-		Old: "	return err == nil && now.etag == d.version, err", New: "	return now != nil, err",
+		Old: "	return err == nil && last.etag == d.version, true, err", New: "	return err == nil && last != nil, true, err",
 		Breaks: "A drain reads the primary again at the end.",
 	},
 	{
@@ -240,19 +240,19 @@ var mutants = []mutation.Mutant{
 		Breaks: "F4. The outbox row is deleted only if the primary has the committed version.",
 	},
 	{
-		Name: "F4: read before the next change of the process", Flags: shownBy("an entity leaves a list and gets.*, a Finisher$", 2), File: outboxFolder + "finisher.go",
-		Old: "err == nil && current {", New: "err == nil || current {",
+		Name: "F4: closed by any change of the process", Flags: shownBy("an entity leaves a list and gets.*, a Finisher$", 2), File: outboxFolder + "finisher.go",
+		Old: " && op.primary.ETag == d.version })", New: " })",
 		Breaks: "F4. The outbox row is deleted only if the primary has the committed version.",
 	},
 	{
 		Name: "F5: late corrections", File: outboxFolder + "finisher.go",
-		Old: "(errs[i] != nil || late.Any())", New: "(errs[i] != nil)",
+		Old: " || err != nil || late.Any()\n", New: " || err != nil\n",
 		Breaks:   "F5. Nothing is finished that has an attempt without a reply.",
 		Survives: "it takes a change of another client, a correction and a late insert that the SDK has repeated: with one fault the correction fails",
 	},
 	{
 		Name: "F5: messages of what stays", Flags: shownBy("a copy.*a Finisher and a late request$", 2), File: outboxFolder + "finisher.go",
-		Old: "		if h := g.held[i]; !h.failed {", New: "		if h := g.held[i]; h != nil {",
+		Old: "	g.held = slices.DeleteFunc(g.held, func(h *heldTransaction) bool { return h.failed })\n", New: "",
 		Breaks: "F5. First the rows are deleted, then the messages.",
 	},
 	{

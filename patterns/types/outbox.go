@@ -22,7 +22,7 @@ type OutboxQueue interface {
 // Receipt identifies a message that was put and has not been received since.
 type Receipt struct{ ID, PopReceipt string }
 
-// OutboxMessage asks a worker to complete the operations of one transaction. It contains keys
+// OutboxMessage asks a worker to complete the operations of a transaction, or of several in one partition. It contains keys
 // and no other data.
 type OutboxMessage struct {
 	Partition string `json:"p"`  // of the primary
@@ -35,7 +35,7 @@ type OutboxMessage struct {
 	// Row is the primary's row key if rows are reserved.
 	Row string `json:"k,omitempty"`
 
-	// Others are the other operations of a transaction over several entities. They are in the
+	// Others are the other operations: those of a transaction over several entities, and of other transactions. They are in the
 	// same partition; their Partition is "".
 	Others []OutboxMessage `json:"o,omitempty"`
 
@@ -51,7 +51,7 @@ type OutboxMessage struct {
 
 // FinisherStats are the figures of a patterns.Finisher. A transaction of a Store is one, also if it has several entities.
 type FinisherStats struct {
-	Held     int // transactions that are not finished
+	Held     int // transactions that are not finished, also those whose calls write the rows elsewhere
 	Finished int // transactions
 	Left     int // transactions that were left to a worker
 	Groups   int // in which these were finished or left
