@@ -17,7 +17,7 @@ var shardsMutants = []mutation.Mutant{
 		Breaks: "Clocks need not run at the same speed.",
 	},
 	{
-		Name: "shards: one read of the keys", Flags: by("TestTwoLateTransactionsAreNeverMovedInHalf"), File: "patterns/shards/move.go",
+		Name: "shards: one read of the keys", Flags: append(by("TestTwoLateTransactionsAreNeverMovedInHalf"), "-short=false"), File: "patterns/shards/move.go",
 		Old:    "	for range 2 {\n		stored",
 		New:    "	for range 1 {\n		stored",
 		Breaks: "Version 3 is published only if every row has the ETag that was copied in both of two reads.",
