@@ -8,6 +8,9 @@ import (
 
 // exceptions are exported functions that return errors and are not called, with the reason.
 var exceptions = map[string]string{
+	"patterns.NewFinisher":             "names a negative option, and nothing else",
+	"patterns.Finisher.Close":          "returns the error of its context",
+	"patterns.Finisher.Flush":          "likewise",
 	"heat.NewMeter":                    "returns no error yet",
 	"eventual.Cancel":                  "the error contains the reason that the caller passed, which is always shown, and nothing of the other error: payload_test.go",
 	"eventual.Snooze":                  "the error contains the duration that the caller passed, and nothing else",
