@@ -246,16 +246,17 @@ func (l *lookups) send(ctx context.Context, changes []txn.Change, request sender
 
 func (l *lookups) repeats() bool { return l.once }
 
-// end enforces rule L6.
+// end enforces rule L6. If an earlier attempt may have been applied, with other ids than the last one, the present version may name the rows
+// that the last one has read: all are left to a sweep.
 func (l *lookups) end(ctx context.Context, applied bool) {
 	var rows []LookupRow
 	for _, op := range l.t.ops {
 		r := &op.lookups
 		gone := r.former
 		switch {
-		case applied:
+		case applied && !l.lost:
 			gone = append(gone, r.outdated()...)
-		case !l.open:
+		case !applied && !l.open:
 			gone = append(gone, r.stored...)
 		}
 		for _, row := range gone {

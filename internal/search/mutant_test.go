@@ -302,12 +302,12 @@ var mutants = []mutation.Mutant{
 	},
 	{
 		Name: "L6: rows of the last attempt", Flags: shownBy("a looked up value changes next to its return, a late request$", 1), File: outboxFolder + "lookup.go",
-		Old: "		case !l.open:\n			gone = append(gone, r.stored...)", New: "		default:\n			gone = append(gone, r.stored...)",
+		Old: "		case !applied && !l.open:\n			gone = append(gone, r.stored...)", New: "		case !applied:\n			gone = append(gone, r.stored...)",
 		Breaks: "The rows of an attempt without a reply are left to a sweep.",
 	},
 	{
 		Name: "L6: old rows without a commit", Flags: shownBy("a looked up value changes next to its return, a late request$", 1), File: outboxFolder + "lookup.go",
-		Old: "		case applied:\n", New: "		case applied || l.open:\n",
+		Old: "		case applied && !l.lost:\n", New: "		case applied && !l.lost || l.open:\n",
 		Breaks: "Old rows are removed only after the commit is known.",
 	},
 	{
