@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -45,6 +46,19 @@ const (
 	stampPrefix   = `"azp_stamp":"`
 	idLength      = 26 // of crypto/rand.Text
 )
+
+// inOrder returns a request with the alternatives of its filter in the order of their names. That of the ids, which are random, differs
+// when a run is repeated.
+func inOrder(request string) string {
+	before, rest, found := strings.Cut(request, "+and+%28")
+	inner, after, closed := strings.Cut(rest, "%29")
+	if !found || !closed {
+		return request
+	}
+	some := strings.Split(inner, "+or+")
+	slices.Sort(some)
+	return before + "+and+%28" + strings.Join(some, "+or+") + "%29" + after
+}
 
 // in returns text with names. The ids that have none yet are those of the process.
 func (n *names) in(process, text string) string {

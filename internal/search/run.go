@@ -67,7 +67,7 @@ func (r *run) await() error {
 		}
 		slices.SortStableFunc(c.waiting, func(a, b *request) int { return strings.Compare(r.names.in("", a.raw), r.names.in("", b.raw)) })
 		for _, q := range c.waiting {
-			q.text = r.names.in(c.Name, q.raw)
+			q.text = inOrder(r.names.in(c.Name, q.raw))
 		}
 	}
 	return nil
