@@ -137,7 +137,7 @@ func (t *transaction) commitWithOutbox(ctx, within context.Context, changes []tx
 	fenced := index >= first && errors.Is(e, azerr.ErrExists)
 	if e.Unsure {
 		st.open = true
-		r, derr := t.store.decide(ctx, t.partition(), st.parts[0].id)
+		r, derr := t.store.decide(ctx, t.partition(), st.parts[0].id, false)
 		if derr == nil && !r.committed() && calls.Elapsed(st.at) >= t.store.Expiry {
 			derr = errSlow // a worker may have removed the record of a commit
 		}

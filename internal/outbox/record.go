@@ -130,13 +130,17 @@ func (s *Store) readRecord(ctx context.Context, partition, id string) (r outboxR
 }
 
 // decide finds out permanently whether an operation was applied. If there is no outbox
-// row it inserts a fence, so that the operation's transaction can no longer succeed.
-func (s *Store) decide(ctx context.Context, partition, id string) (outboxRecord, error) {
+// row it inserts a fence, so that the operation's transaction can no longer succeed. missing means
+// that the row was not found just now, and is not read first.
+func (s *Store) decide(ctx context.Context, partition, id string, missing bool) (r outboxRecord, err error) {
 	for try := 1; ; try++ {
-		r, ok, err := s.readRecord(ctx, partition, id)
-		if err != nil || ok {
-			return r, err
+		if !missing {
+			found := false
+			if r, found, err = s.readRecord(ctx, partition, id); err != nil || found {
+				return r, err
+			}
 		}
+		missing = false
 		r, err = s.insertRecord(ctx, fenceRow(), recordKey(partition, id))
 		if err == nil || !errors.Is(err, azerr.ErrExists) && !errors.Is(err, azerr.ErrOutcomeUnknown) || try >= s.Tries {
 			return r, err
@@ -154,7 +158,7 @@ func (s *Store) fence(ctx context.Context, m types.OutboxMessage) error {
 	if _, err := s.Queue.Put(ctx, m, s.Grace); err != nil {
 		return fmt.Errorf("outbox message: %w", azerr.Seal(err))
 	}
-	_, err := s.decide(ctx, m.Partition, m.ID)
+	_, err := s.decide(ctx, m.Partition, m.ID, false)
 	return err
 }
 

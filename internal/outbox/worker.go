@@ -113,7 +113,7 @@ func (s *Store) missingRecords(ctx context.Context, ops []types.OutboxMessage) (
 // applied after all, it is found when m is older than Expiry. Then nothing of it can arrive any more, and the record that recordOf returns is not stored.
 func (s *Store) recordOf(ctx context.Context, m, op *types.OutboxMessage, missing bool) (r outboxRecord, err error) {
 	if m.Age == 0 {
-		return s.decide(ctx, op.Partition, op.ID)
+		return s.decide(ctx, op.Partition, op.ID, missing)
 	}
 	if !missing {
 		found := false
@@ -128,7 +128,7 @@ func (s *Store) recordOf(ctx context.Context, m, op *types.OutboxMessage, missin
 	case err != nil:
 		return r, err
 	case held:
-		return s.decide(ctx, op.Partition, op.ID)
+		return s.decide(ctx, op.Partition, op.ID, true)
 	case m.Age < s.Expiry:
 		return r, errUndecided
 	}
