@@ -65,9 +65,10 @@ func (dead) NonRetriable() {}
 type Process struct {
 	Inner  policy.Transporter
 	Decide func(method, path string) Fate
-	Skew   time.Duration   // how far its clock is ahead of the service's
-	Late   *sync.WaitGroup // of the requests that are still to arrive; needed for ArrivesLate
-	Log    func(string)    // if set, is called for each request that has ended
+	Skew   time.Duration               // how far its clock is ahead of the service's
+	Late   *sync.WaitGroup             // of the requests that are still to arrive; needed for ArrivesLate
+	Log    func(string)                // if set, is called for each request that has ended
+	Attach func(*azcore.ClientOptions) // if set, extends the options of every client
 
 	dead atomic.Bool
 }
@@ -233,7 +234,11 @@ func (p *Process) Container(name string, retries int32) (*container.Client, erro
 }
 
 func (p *Process) options(retries int32) azcore.ClientOptions {
-	return azcore.ClientOptions{
+	o := azcore.ClientOptions{
 		Transport: p, Retry: policy.RetryOptions{MaxRetries: retries, RetryDelay: time.Microsecond, MaxRetryDelay: time.Millisecond},
 	}
+	if p.Attach != nil {
+		p.Attach(&o)
+	}
+	return o
 }

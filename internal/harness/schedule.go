@@ -42,9 +42,10 @@ var onlySeed = flag.Uint64("schedule.seed", 0, "run only the schedule with this 
 // Its seed determines what the processes do and which faults they meet.
 type Schedule struct {
 	*rand.Rand
-	Seed   uint64
-	Inner  policy.Transporter // of the account, without faults
-	Faults Faults
+	Seed    uint64
+	Account *storagetest.Account
+	Inner   policy.Transporter // of the account, without faults
+	Faults  Faults
 
 	t     testing.TB
 	alone bool
@@ -251,7 +252,7 @@ func parseSeeds(text, name string) (seeds []uint64, err error) {
 func one(t *testing.T, seed uint64, alone bool, mode string, run func(context.Context, string, *Schedule)) []error {
 	account := storagetest.Start(nil)
 	s := &Schedule{
-		Rand: rand.New(rand.NewPCG(seed, 0)), Seed: seed, t: t, alone: alone, Inner: Inner(account),
+		Rand: rand.New(rand.NewPCG(seed, 0)), Seed: seed, t: t, alone: alone, Account: account, Inner: Inner(account),
 	}
 	synctest.Test(t, func(t *testing.T) {
 		run(t.Context(), mode, s)
