@@ -116,7 +116,7 @@ func (h *health) failed(now time.Time, l loss) {
 		h.replied = now
 	}
 	switch {
-	case l.probe:
+	case l.probe && h.down: // of one that fails after the primary has answered another read, nothing but the failure counts
 		h.probing = false
 		h.interval = min(2*h.interval, maxProbe)
 	case h.down || l.busy:

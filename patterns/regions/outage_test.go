@@ -412,3 +412,46 @@ func TestCancellationEndsAPageAndItsHedge(t *testing.T) {
 		}
 	})
 }
+
+// A probe may fail after the primary has answered an earlier read, and all reads have returned to it.
+func TestAProbeThatFailsAfterTheOutageIsAFailureLikeAnyOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := open(t, false, nil)
+		r := w.insert(t, 1, 1)[0]
+		w.replicate()
+		slow := make(chan struct{})
+		var sent atomic.Int64
+		send := harness.Transport(func(req *http.Request) (*http.Response, error) {
+			if !strings.Contains(req.URL.Host, "-secondary") {
+				switch sent.Add(1) {
+				case 1:
+					<-slow
+					req = req.WithContext(context.WithoutCancel(req.Context())) // the reply comes although another region has answered
+				case 2, 3, 4:
+					return nil, errors.New("no reply")
+				case 5: // the probe
+					<-req.Context().Done()
+					return nil, req.Context().Err()
+				}
+			}
+			return w.account.Transport().Do(req)
+		})
+		client := harness.Open(t, w.account.ConnectionString(), "Rows", false, attached(w.pair, send))
+		table := assert.Must(regions.NewTable(assert.Must(patterns.NewTable[row](client, nil))(t), nil))(t)
+		var first sync.WaitGroup
+		first.Go(func() { assert.Must(table.Get(t.Context(), r.key()))(t) })
+		synctest.Wait()
+		for sent.Load() < 5 {
+			assert.Must(table.Get(t.Context(), r.key()))(t)
+			time.Sleep(time.Second)
+		}
+		close(slow)
+		first.Wait()
+		for range 10 {
+			assert.Must(table.Get(t.Context(), r.key()))(t)
+			time.Sleep(time.Second)
+		}
+		assert.Equal(t, assert.Must(table.Get(t.Context(), r.key()))(t).Region, regions.Primary, "read from the")
+		time.Sleep(10 * time.Second)
+	})
+}

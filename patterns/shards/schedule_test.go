@@ -289,6 +289,7 @@ func (r *run) read(ctx context.Context, t *shards.Table[doc], key keys.Key) {
 func (r *run) readEither(ctx context.Context, t *shards.Table[doc], key keys.Key) {
 	began := time.Now()
 	var item regions.Item[doc]
+	ctx, _ = regions.Permit(ctx) // has no effect on reads of the directory
 	err := t.ReadWithin(ctx, key.Partition, func(at *patterns.Table[doc]) error {
 		rows, err := regions.NewTable(at, nil)
 		if err == nil {
