@@ -24,14 +24,14 @@ var outboxMutants = []mutation.Mutant{
 	},
 	{
 		Name: "outbox: worker waits for all", Flags: by("TestAWorkerDoesNotWaitForATransactionInProgress"), File: "internal/outbox/worker.go",
-		Old:    "	if len(all) > 0 {\n		var later",
-		New:    "	if len(all) == len(ops) {\n		var later",
+		Old:    "	if len(all) > 0 {\n		retryAfter",
+		New:    "	if len(all) == len(ops) {\n		retryAfter",
 		Breaks: "F8. A worker processes the operations that have records although others are young.",
 	},
 	{
 		Name: "outbox: messages of nothing are deleted early", Flags: by("TestAnOperationThatIsAppliedAfterAWorkerLookedIsFinished"), File: "internal/outbox/worker.go",
-		Old:    "	case m.Age < s.Expiry:\n",
-		New:    "	case m.Age < 0:\n",
+		Old:    "				left[i] -= f.Age\n",
+		New:    "				left[i] = 0\n",
 		Breaks: "An operation that holds no row needs no fence while its message is kept.",
 	},
 }

@@ -56,6 +56,7 @@ func (s *Store) process(ctx context.Context, m types.OutboxMessage) (retryAfter 
 	s.each(len(ops), func(i int) {
 		if errs[i] = s.knows(ops[i].Reserved, ""); errs[i] == nil {
 			found[i].OutboxMessage = ops[i]
+			found[i].Age = m.Age
 			found[i].outboxRecord, errs[i] = s.recordOf(ctx, &m, &ops[i], missing[ops[i].ID])
 		}
 	})
@@ -67,16 +68,12 @@ func (s *Store) process(ctx context.Context, m types.OutboxMessage) (retryAfter 
 			all = append(all, found[i])
 		case errors.Is(err, errInProgress):
 			inProgress = err
-		case errors.Is(err, errUndecided):
-			retryAfter = s.Expiry - m.Age
 		default:
 			failed = errors.Join(failed, err)
 		}
 	}
 	if len(all) > 0 {
-		var later time.Duration
-		later, err = s.processRecords(ctx, all, began)
-		retryAfter = max(retryAfter, later)
+		retryAfter, err = s.processRecords(ctx, all, began)
 	}
 	if err = errors.Join(failed, err); err != nil {
 		return 0, err
@@ -86,9 +83,6 @@ func (s *Store) process(ctx context.Context, m types.OutboxMessage) (retryAfter 
 
 // errInProgress means that an operation has not been applied yet, and is too young to be fenced.
 var errInProgress = azerr.Sentinel("the operation may be in progress")
-
-// errUndecided means that an operation has no outbox row and holds no row: it was finished, or has not been applied yet.
-var errUndecided = azerr.Sentinel("the operation has left nothing, or not begun")
 
 // missingRecords returns the ids of the operations that have no outbox row, of those of one partition. One request
 // for up to 14; none if there is only one operation, whose outbox row is read anyway.
@@ -110,7 +104,7 @@ func (s *Store) missingRecords(ctx context.Context, ops []types.OutboxMessage) (
 
 // recordOf returns the outbox row of an operation of m; missing means that it was not found just now. If there is none and the operation
 // holds a row, recordOf inserts a fence, so that the row can be released, unless m is young. An operation that holds nothing needs no fence while the message is kept: if it is
-// applied after all, it is found when m is older than Expiry. Then nothing of it can arrive any more, and the record that recordOf returns is not stored.
+// applied after all, it is found when m is older than Expiry. Then nothing of it can arrive any more. The record that recordOf returns is not stored.
 func (s *Store) recordOf(ctx context.Context, m, op *types.OutboxMessage, missing bool) (r outboxRecord, err error) {
 	if m.Age == 0 {
 		return s.decide(ctx, op.Partition, op.ID, missing)
@@ -124,15 +118,10 @@ func (s *Store) recordOf(ctx context.Context, m, op *types.OutboxMessage, missin
 	if young(m) {
 		return r, errInProgress
 	}
-	switch held, err := s.holdsRows(ctx, op); {
-	case err != nil:
-		return r, err
-	case held:
-		return s.decide(ctx, op.Partition, op.ID, true)
-	case m.Age < s.Expiry:
-		return r, errUndecided
+	if held, err := s.holdsRows(ctx, op); err != nil || !held {
+		return outboxRecord{outboxRow: *fenceRow()}, err
 	}
-	return outboxRecord{outboxRow: *fenceRow()}, nil
+	return s.decide(ctx, op.Partition, op.ID, true)
 }
 
 // holdsRows reports whether a row has the mark of the operation of m. One request for each row
@@ -180,10 +169,14 @@ func (s *Store) processRecords(ctx context.Context, all []knownOperation, began 
 	errs := make([]error, len(all))
 	s.eachApart(refs, func(i int) {
 		f := &all[i]
-		if f.ETag == "" { // it has no outbox row, and needs none
+		left[i] = s.Expiry
+		if f.ETag == "" { // it has no outbox row, and needs none; a row may have been left to it while it held that, and released later
+			var wrote bool
+			if wrote, errs[i] = s.releaseReserved(ctx, f.OutboxMessage, began); !wrote {
+				left[i] -= f.Age
+			}
 			return
 		}
-		left[i] = s.Expiry
 		if f.State == statePending {
 			errs[i] = s.acquire(ctx, f, began)
 			return

@@ -230,6 +230,11 @@ var mutants = []mutation.Mutant{
 		Survives: "the operation whose mark is lost is based on an older version of the primary than that of the drain, so it fails or starts over",
 	},
 	{
+		Name: "rows that an operation has released late", Flags: shownBy("the insert of a unique copy fails next to a delete, a crash$", 1), File: outboxFolder + "worker.go",
+		Old: "			if wrote, errs[i] = s.releaseReserved(ctx, f.OutboxMessage, began); !wrote {\n", New: "			if !wrote {\n",
+		Breaks: "The rows that a message names are brought up to date although its operation holds none of them.",
+	},
+	{
 		Name: "no mark", Flags: shownBy("a counted.*no fault", bounded), File: viewFolder + "mark.go",
 		Old: "	if marked {\n", New: "	if marked && former != nil {\n",
 		Breaks: "Marks change only under a condition on the counter's row or on the sum row.",

@@ -118,6 +118,11 @@ var cases = []script{
 		clients: [][]op{{insert(badge("1", "b", 1))}, {put(badge("2", "b", 2))}},
 	},
 	{
+		name: "the insert of a unique copy fails next to a delete", long: true, views: []string{"badge"},
+		before:  []op{insert(badge("1", "b", 1))},
+		clients: [][]op{{insert(badge("1", "b", 2))}, {remove("1")}},
+	},
+	{
 		name: "a unique value passes to another entity", long: true, views: []string{"badge"},
 		before:  []op{insert(badge("1", "b", 1))},
 		clients: [][]op{{update("1", 2, setBadge(""))}, {put(badge("2", "b", 3))}},
