@@ -107,14 +107,14 @@ func TestCheckReportsTheRateThatWasAsked(t *testing.T) {
 	_, found, err := heat.Check("Log", heat.Write("append", func(_ int, at time.Time) (keys.Key, error) {
 		ticks, err := keys.Ticks(at)
 		return keys.Key{Partition: ticks, Row: "r"}, err
-	}, 500))
+	}, 2500))
 	assert.NoError(t, err)
 	if len(found) != 1 || found[0].Kind != heat.AppendOnly {
 		t.Fatalf("found %v", found)
 	}
 	for _, f := range found[0].Figures {
-		if f.Name == "entities/s" && (f.Value < 490 || f.Value > 510) {
-			t.Errorf("%v entities/s, of 500", f.Value)
+		if f.Name == "entities/s" && (f.Value < 2490 || f.Value > 2510) {
+			t.Errorf("%v entities/s, of 2,500", f.Value)
 		}
 	}
 }
@@ -274,8 +274,8 @@ func TestKeysThatGrowAreFoundWithAnyNumberOfWriters(t *testing.T) {
 				end time.Time
 			}
 			var all []write
-			for i := range 60_000 { // for two minutes
-				began := noon.Add(time.Duration(i) * 2 * time.Millisecond)
+			for i := range 300_000 { // for two minutes, 2,500 each second
+				began := noon.Add(time.Duration(i) * 400 * time.Microsecond)
 				latency := time.Duration(writers) * time.Duration(random.Int64N(int64(4*time.Millisecond)))
 				text := assert.Must(key(began))(t)
 				all = append(all, write{text, began.Add(latency)})

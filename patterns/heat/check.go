@@ -43,6 +43,8 @@ func Read(name string, f query.Filter, perSecond float64) Access {
 			page := touch(table, target.Query, keys.Key{Partition: r.Partition.From})
 			if page.Class = r.Class; r.Class > query.PartitionScan {
 				page.Partition = target.TextSpan{}
+				all = append(all, page, page.more(), page.more()) // the table has several pages
+				continue
 			}
 			all = append(all, page)
 		}
@@ -95,6 +97,13 @@ func Change[T any](name string, store *patterns.Store[T], op func(i int, at time
 // transactions, because how close they follow each other is not known.
 func touch(table string, kind target.Action, key keys.Key) *request {
 	return &request{Request: target.Touch(kind, table, key.Partition, key.Row)}
+}
+
+// more returns a further page of a query.
+func (r *request) more() *request {
+	next := *r.Request
+	next.Next = true
+	return &request{Request: &next}
 }
 
 // simulate records a request with a weight.

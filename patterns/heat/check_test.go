@@ -36,14 +36,14 @@ func TestCheckFindsWhatTheLayoutWillCost(t *testing.T) {
 		access []heat.Access
 		want   []heat.Kind
 	}{
-		"hour":           {[]heat.Access{write(hour, 500)}, []heat.Kind{heat.AppendOnly}},
-		"inverted hour":  {[]heat.Access{write(func(_ int, at time.Time) string { return fmt.Sprint(9e9 - at.Unix()/3600) }, 500)}, []heat.Kind{heat.PrependOnly}},
+		"hour":           {[]heat.Access{write(hour, 2500)}, []heat.Kind{heat.AppendOnly}},
+		"inverted hour":  {[]heat.Access{write(func(_ int, at time.Time) string { return fmt.Sprint(9e9 - at.Unix()/3600) }, 2500)}, []heat.Kind{heat.PrependOnly}},
 		"slow hour":      {[]heat.Access{write(hour, 5)}, nil},
-		"one partition":  {[]heat.Access{write(func(int, time.Time) string { return "events" }, 1500)}, []heat.Kind{heat.HotPartition}},
-		"employee":       {[]heat.Access{write(func(i int, _ time.Time) string { return fmt.Sprint("e", i*7919%40) }, 1500)}, nil},
+		"one partition":  {[]heat.Access{write(func(int, time.Time) string { return "events" }, 2500)}, []heat.Kind{heat.HotPartition}},
+		"employee":       {[]heat.Access{write(func(i int, _ time.Time) string { return fmt.Sprint("e", i*7919%40) }, 2500)}, nil},
 		"scan":           {[]heat.Access{heat.Read("by text", query.Prop("Text").Eq("x"), 1)}, []heat.Kind{heat.TableScans}},
 		"point":          {[]heat.Access{heat.Read("one", query.And(query.PartitionKey.Eq("a"), query.RowKey.Eq("b")), 10)}, nil},
-		"a row for all":  {[]heat.Access{heat.Read("one", query.And(query.PartitionKey.Eq("a"), query.RowKey.Eq("b")), 1900)}, []heat.Kind{heat.HotRow}},
+		"a row for all":  {[]heat.Access{heat.Read("one", query.And(query.PartitionKey.Eq("a"), query.RowKey.Eq("b")), 2500)}, []heat.Kind{heat.HotRow}},
 		"read partition": {[]heat.Access{heat.Read("all", query.PartitionKey.Eq("a"), 10)}, nil},
 	} {
 		costs, found, err := heat.Check("Events", c.access...)

@@ -17,7 +17,7 @@ import (
 // A program on aztables has a meter after one more line.
 func ExampleMeter() {
 	ctx := context.Background()
-	account := storagetest.Start(nil)
+	account := storagetest.Start(&storagetest.Options{PageScan: 10}) // as if the table were large
 	opts := &aztables.ClientOptions{}
 	opts.Transport = account.Transport()
 
@@ -58,7 +58,7 @@ func ExampleMeter() {
 	}
 	// Output:
 	// People has table scans
-	// 25 queries had no partition key: 25 requests, 33% of all of the table, for 25 rows.
+	// 25 queries had no partition key: 125 requests, 71% of all of the table, for 25 rows.
 }
 
 // Before there is traffic, Check finds what a design will cost.
@@ -75,7 +75,7 @@ func ExampleCheck() {
 		heat.Write("new event", func(i int, at time.Time) (keys.Key, error) {
 			row, err := layout.Format(event{fmt.Sprintf("e%d", i%40), i})
 			return keys.Key{Partition: at.Format("2006010215"), Row: row}, err
-		}, 500),
+		}, 2500),
 		heat.Read("events of an employee", query.RowKey.Prefix("e7_"), 2),
 	)
 	if err != nil {

@@ -16,20 +16,35 @@ const (
 	AccountTarget   = 20000 // transactions per second of an account
 )
 
+// busy reports whether a load is beyond the target of a partition: it reached the target for a minute, or
+// requests were throttled.
+func busy(peak, refused float64) bool {
+	return peak >= PartitionTarget || refused > 0 && peak >= PartitionTarget/10
+}
+
 // Kind is what a [Finding] is about. The texts are stable.
+//
+// Precision is the share of the findings whose table or queue was sick: throttled at the documented
+// targets, or with more than twice the requests of the best layout. Recall is the share of those sick
+// in this way that had the finding. They are from generated loads of minutes, the lower of those of 577
+// sick and 373 healthy loads and of two families written without knowledge of the rules. Append-only,
+// prepend-only and hot rows were ten cases or fewer each. No rule is about a third of the sick tables,
+// such as rows read one by one that one query would return.
+//
+//	AZPATTERNS_POPULATION=1000 go test -v -timeout 2h -run FindingsOfPopulations ./patterns/heat
 type Kind string
 
 const (
-	AppendOnly     Kind = "append-only keys"
-	PrependOnly    Kind = "prepend-only keys"
-	HotPartition   Kind = "one hot partition"
-	HotRow         Kind = "one hot row"
-	TableScans     Kind = "table scans"
-	PartitionScans Kind = "partition scans that return little"
-	Batchable      Kind = "requests that could be batched"
-	LargeRetries   Kind = "retries of large writes"
-	EmptyPolls     Kind = "polling of an empty queue"
-	Churn          Kind = "connection churn"
+	AppendOnly     Kind = "append-only keys"                   // precision 100 %, recall 100 %
+	PrependOnly    Kind = "prepend-only keys"                  // precision 100 %, recall 100 %
+	HotPartition   Kind = "one hot partition"                  // precision 100 %, recall 92 %
+	HotRow         Kind = "one hot row"                        // precision 100 %, recall 100 %
+	TableScans     Kind = "table scans"                        // precision 98 %, recall 80 %
+	PartitionScans Kind = "partition scans that return little" // precision 100 %, recall 95 %
+	Batchable      Kind = "requests that could be batched"     // precision 97 %, recall 90 %
+	LargeRetries   Kind = "retries of large writes"            // precision 100 %, recall 100 %
+	EmptyPolls     Kind = "polling of an empty queue"          // precision 87 %, recall 97 %
+	Churn          Kind = "connection churn"                   // precision 100 %, recall 95 %
 )
 
 // Finding is a use of the service that costs more than it must. It contains labels, no
@@ -65,8 +80,8 @@ func (m *Meter) Findings() []Finding { return m.Snapshot().Findings() }
 
 // Findings is [Meter.Findings] of a snapshot.
 //
-// A finding needs both a rate that matters and a share of the requests that is not an
-// exception: a time-ordered log at one entity per second, or an export every night, is fine.
+// A finding needs a load that is throttled, or a share of the requests that doubles them: a time-ordered
+// log at one entity per second, or an export every night, is fine.
 func (s *Snapshot) Findings() []Finding {
 	var found []Finding
 	for _, name := range slices.Sorted(maps.Keys(s.Resources)) {
@@ -172,11 +187,11 @@ func (s *Snapshot) busiest(resource string, figure int) (most float64) {
 	return most / 60
 }
 
-// ordered finds keys that grow or shrink with time. It needs a tenth of the target of a
-// partition, nine of ten writes at the end, and an end that moves.
+// ordered finds keys that grow or shrink with time. It needs the load of a busy partition, nine of ten
+// writes at the end, and an end that moves.
 func (t *tally) ordered(at, changes float64, end string) Finding {
 	peak, ends := t.s.busiest(t.name, writes), share(at, t.Written)
-	return observed(peak >= PartitionTarget/10 && changes >= 3 && ends >= 0.9,
+	return observed(busy(peak, t.s.busiest(t.name, throttled)) && changes >= 3 && ends >= 0.9,
 		[]Figure{{"share", ends}, {"entities/s", peak}, {"changes", changes}},
 		"%s%% of %s written entities went to the "+end+" partition, or those of the last two seconds; it changed %s times; %s/s in the busiest minute.",
 		100*ends, t.Written, changes, peak)
@@ -194,12 +209,11 @@ func (t *tally) hottest(list []Hot) Hot {
 	return Hot{}
 }
 
-// hotPartition finds a partition with half of the load of its target in one minute, or one
-// that was throttled.
+// hotPartition finds a busy partition.
 func (t *tally) hotPartition() Finding {
 	p := t.hottest(t.s.Partitions)
 	peak := p.PerSecond()
-	f := observed(peak >= PartitionTarget/2 || p.Throttled >= 10 && peak >= PartitionTarget/10,
+	f := observed(busy(peak, p.Throttled),
 		[]Figure{{"entities/s", peak}, {"share of the target", peak / PartitionTarget}, {"throttled", p.Throttled}},
 		"%s entities/s in the busiest minute, %s%% of the target of a partition; %s requests were throttled.",
 		peak, p.Share(), p.Throttled)
@@ -219,51 +233,54 @@ func (t *tally) hotRow() Finding {
 	return f
 }
 
-// scans finds queries without a partition key, in three minutes or more: one scan of a whole table
-// makes many.
-func (t *tally) scans() Finding {
-	of := share(t.ScanPages, t.Transactions)
-	return observed(t.Scans >= 20 && t.ScanMinutes >= 3 && of >= 0.1,
-		[]Figure{{"scans", t.Scans}, {"requests", t.ScanPages}, {"rows", t.ScanRows}},
-		"%s queries had no partition key: %s requests, %s%% of all of the table, for %s rows.", t.Scans, t.ScanPages, 100*of, t.ScanRows)
+// excess reports whether queries make more than half of the requests of the table in excess of one for
+// each, and of one for 250 rows: in the best layout there would be half as many requests.
+func (t *tally) excess(queries, pages, rows float64) bool {
+	return queries >= 5 && pages-queries-rows/250 >= t.Transactions/2
 }
 
-// filtered finds partition scans that return little, and take several requests, or three times as
-// long as requests for one row.
+// scans finds queries without a partition key. A scan that returns what it reads is fine.
+func (t *tally) scans() Finding {
+	return observed(t.excess(t.Scans, t.ScanPages, t.ScanRows),
+		[]Figure{{"scans", t.Scans}, {"requests", t.ScanPages}, {"rows", t.ScanRows}},
+		"%s queries had no partition key: %s requests, %s%% of all of the table, for %s rows.", t.Scans, t.ScanPages, 100*share(t.ScanPages, t.Transactions), t.ScanRows)
+}
+
+// filtered finds partition scans that return little.
 func (t *tally) filtered() Finding {
 	n := t.Filtered
-	pages, rows, millis := share(t.FilteredPages, n), share(t.FilteredRows, n), share(t.FilteredMillis, n)
-	return observed(n >= 20 && share(t.FilteredPages, t.Transactions) >= 0.1 && rows <= 10 && (pages >= 1.5 || t.Points > 0 && millis >= max(50, 3*t.PointMillis/t.Points)),
-		[]Figure{{"queries", n}, {"rows per query", rows}, {"requests per query", pages}, {"ms per query", millis}},
-		"%s queries tested a property of all rows of a partition: %s rows each, from %s requests and %s ms.", n, rows, pages, millis)
+	pages, rows := share(t.FilteredPages, n), share(t.FilteredRows, n)
+	return observed(t.excess(n, t.FilteredPages, t.FilteredRows),
+		[]Figure{{"queries", n}, {"rows per query", rows}, {"requests per query", pages}},
+		"%s queries tested a property of all rows of a partition: %s rows each, from %s requests.", n, rows, pages)
 }
 
 // batches finds single writes of different rows of one partition, each sent when another had just
 // ended: by one loop. Independent writers do not wait for each other.
 func (t *tally) batches() Finding {
 	of := share(t.Batchable, t.Single)
-	return observed(t.Batchable >= 1000 && of >= 0.5, []Figure{{"writes", t.Batchable}, {"share", of}},
+	return observed(t.Batchable >= 100 && t.Batchable >= 0.55*t.Transactions, []Figure{{"writes", t.Batchable}, {"share", of}},
 		"%s of %s single writes were sent when one of another row of the same partition had just ended.", t.Batchable, t.Single)
 }
 
-// largeRetries finds large requests of which one of twenty has to be sent again.
+// largeRetries finds large requests of which half have to be sent again.
 func (t *tally) largeRetries() Finding {
 	of := share(t.LargeFailed, t.Large)
-	return observed(t.LargeFailed >= 5 && of >= 0.05, []Figure{{"failed", t.LargeFailed}, {"share", of}, {"bytes", t.LargeResent}},
+	return observed(t.LargeFailed >= 5 && of >= 0.5, []Figure{{"failed", t.LargeFailed}, {"share", of}, {"bytes", t.LargeResent}},
 		"%s of %s writes of 256 KiB or more failed and were sent again: %s MiB.", t.LargeFailed, t.Large, t.LargeResent/(1<<20))
 }
 
-// emptyPolls finds a queue that is asked ten times a minute or more and nearly always empty.
+// emptyPolls finds a queue whose polls, less one for each other request and 20 a minute of each process,
+// were in vain.
 func (t *tally) emptyPolls() Finding {
-	rate := share(t.EmptyPolls, t.PollMinutes)
-	return observed(t.EmptyPolls >= 100 && share(t.EmptyPolls, t.Polls) >= 0.9 && rate >= 10,
-		[]Figure{{"empty polls", t.EmptyPolls}, {"per minute", rate}},
-		"%s of %s polls found no message, %s per minute.", t.EmptyPolls, t.Polls, rate)
+	return observed(t.EmptyPolls >= 100 && t.EmptyPolls+t.Polls-t.Transactions >= 20*t.PollMinutes,
+		[]Figure{{"empty polls", t.EmptyPolls}, {"per minute", share(t.EmptyPolls, t.PollMinutes)}},
+		"%s of %s polls found no message, %s per minute.", t.EmptyPolls, t.Polls, share(t.EmptyPolls, t.PollMinutes))
 }
 
 // churn finds that half of the observed requests opened a connection.
 func (t *tally) churn() Finding {
-	return observed(t.Traced >= 20 && t.Dialed >= t.Traced/2,
+	return observed(t.Traced >= 5 && t.Dialed >= t.Traced/2,
 		[]Figure{{"observed", t.Traced}, {"new connections", t.Dialed}},
 		"%s of %s observed requests opened a new connection.", t.Dialed, t.Traced)
 }

@@ -55,11 +55,11 @@ func TestAThousandTablesAreCountedAndTheHotOneIsNamed(t *testing.T) {
 	for i := range 1000 {
 		heat.Record(m, fmt.Sprintf("Table%d", i), "p", "r", start)
 	}
-	for i := range 70_000 {
-		heat.Record(m, "Table777", "p", fmt.Sprint(i), start.Add(time.Duration(i)*time.Second/1200))
+	for i := range 140_000 {
+		heat.Record(m, "Table777", "p", fmt.Sprint(i), start.Add(time.Duration(i)*time.Second/2400))
 	}
 	s := heat.SnapshotAt(m, start.Add(time.Minute))
-	assert.Equal(t, total(s, 2, entitiesWritten), 71_000, "entities")
+	assert.Equal(t, total(s, 2, entitiesWritten), 141_000, "entities")
 	found := s.Findings()
 	if len(found) != 1 || found[0].Kind != heat.HotPartition || found[0].Resource != "Table777" {
 		t.Errorf("%v", found)

@@ -166,18 +166,18 @@ var planted = []struct {
 	workload
 	want heat.Kind
 }{
-	{workload{"events with the minute as partition key, up to 400/s", service{}, func(p *program) {
+	{workload{"events with the minute as partition key, up to 2,500/s", service{}, func(p *program) {
 		minute := func(i int) { p.batch(time.Now().UTC().Format("200601021504"), i*100, 100) }
 		each(5, time.Minute, minute)
-		each(200, time.Second/4, minute)
+		each(2000, time.Second/25, minute)
 	}}, heat.AppendOnly},
-	{workload{"newest first by inverted minute, up to 400/s", service{}, func(p *program) {
+	{workload{"newest first by inverted minute, up to 2,500/s", service{}, func(p *program) {
 		minute := func(i int) { p.batch(fmt.Sprintf("%012d", 100_000_000_000-time.Now().Unix()/60), i*100, 100) }
 		each(5, time.Minute, minute)
-		each(200, time.Second/4, minute)
+		each(2000, time.Second/25, minute)
 	}}, heat.PrependOnly},
-	{workload{"one partition that is read again and again, 1,500 rows/s", service{rows: 1000}, func(p *program) {
-		each(120, 2*time.Second/3, func(i int) { p.query("PartitionKey eq 'all'"); p.insert(p.customer(), "x") })
+	{workload{"one partition that is read again and again, 2,500 rows/s", service{rows: 1000}, func(p *program) {
+		each(300, 2*time.Second/5, func(i int) { p.query("PartitionKey eq 'all'"); p.insert(p.customer(), "x") })
 	}}, heat.HotPartition},
 	{workload{"one counter, 250/s, throttled", service{}, func(p *program) {
 		each(15_000, time.Second/250, func(i int) {
@@ -188,14 +188,12 @@ var planted = []struct {
 			p.upsert("counters", "visits", "1")
 		})
 	}}, heat.HotRow},
-	{workload{"searches without a partition key", service{rows: 3, more: 2}, func(p *program) {
+	{workload{"searches without a partition key", service{rows: 3, more: 4}, func(p *program) {
 		each(200, time.Second, func(i int) { p.query("Email eq 'a@example.com'"); p.get(p.customer(), "profile") })
 	}}, heat.TableScans},
-	{workload{"searches of a partition by property", service{rows: 1}, func(p *program) {
+	{workload{"searches of a partition by property", service{rows: 1, more: 4}, func(p *program) {
 		each(200, time.Second, func(i int) {
-			p.s.wait = 200 * time.Millisecond
 			p.query("PartitionKey eq 'Sales' and Status eq 'open'")
-			p.s.wait = 20 * time.Millisecond
 			p.get(p.customer(), "profile")
 		})
 	}}, heat.PartitionScans},
@@ -217,7 +215,7 @@ var planted = []struct {
 		value := strings.Repeat("x", 300<<10)
 		each(100, time.Second, func(i int) {
 			p.s.status = 0
-			if i%5 == 0 {
+			if i%5 > 0 {
 				p.s.status = http.StatusInternalServerError
 			}
 			p.upsert(p.customer(), "document", value)
