@@ -51,8 +51,9 @@ type Options struct {
 	// of a partition. Requests beyond the documented targets are refused, see [Account.Throttle]. There is a secondary, 15
 	// seconds behind, see [Account.Replicate]. The clock of the account is two minutes ahead of that of the process or behind it, as
 	// Seed determines. A change of a stored access policy takes effect after 30 seconds; until then a policy that was added or
-	// changed permits nothing. The name of a deleted table is blocked for 60 seconds. PageRows, PageScan and ClockSkew replace
-	// these figures, and Throttle and Replicate change them. See also [ProductionVariable].
+	// changed permits nothing. The name of a deleted table is blocked for 60 seconds. A figure that the account sets itself
+	// replaces that of Production: PageScan and ClockSkew if they are not zero, and those of Throttle and Replicate, of which the
+	// first call copies the account as it does without Production. See also [ProductionVariable].
 	Production bool
 
 	// ClockSkew is how far the clock of the account is ahead of this process; it may be

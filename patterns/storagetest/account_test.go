@@ -60,6 +60,7 @@ func TestTheSDKWorksOnTheAccount(t *testing.T) {
 }
 
 func TestAReplacedTableIsBlockedFor40VirtualSeconds(t *testing.T) {
+	documented(t) // the shortest time
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		acct := storagetest.New(t)

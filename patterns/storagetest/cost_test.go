@@ -43,6 +43,7 @@ func TestAPointReadTakesAtMost10MicrosecondsOfProcessorTime(t *testing.T) {
 }
 
 func TestAMillionRowsTakeAtMost400BytesEach(t *testing.T) {
+	documented(t) // without a secondary
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}

@@ -94,7 +94,11 @@
 //
 //	AZPATTERNS_PRODUCTION=1 go test ./...
 //
-// Tests that assert the number of requests or the size of a page may fail then.
+// Tests that assert the number of requests or the size of a page may fail then, and tests that compare a time of the account with the
+// clock of the process. In virtual time requests take no time, so that a program may exceed the targets however long it waits
+// after a refusal: [Account.Throttle] with negative targets ends the refusals. A test about an account without all of this uses
+//
+//	t.Setenv(storagetest.ProductionVariable, "")
 //
 // # Crashes
 //

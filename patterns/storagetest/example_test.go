@@ -62,20 +62,23 @@ func ExampleAccount_Log() {
 		"PartitionKey eq 'Sales' and (RowKey eq '000007' or RowKey eq '000008')",
 		"RowKey eq '000007'",
 	} {
+		acct.ResetLog()
 		pager := people.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: to.Ptr(filter)})
 		for pager.More() {
 			if _, err := pager.NextPage(context.Background()); err != nil {
 				fmt.Println(err)
 			}
 		}
-	}
-	for _, q := range acct.Log() {
-		fmt.Println(q.Op, "returned", q.Returned, "of", q.Scanned)
+		returned := 0
+		for _, q := range acct.Log() {
+			returned += q.Returned
+		}
+		fmt.Println(filter, "returned", returned, "of", acct.Log().Scanned())
 	}
 	// Output:
-	// Table.Query returned 1 of 1
-	// Table.Query returned 2 of 50
-	// Table.Query returned 2 of 100
+	// PartitionKey eq 'Sales' and RowKey eq '000007' returned 1 of 1
+	// PartitionKey eq 'Sales' and (RowKey eq '000007' or RowKey eq '000008') returned 2 of 50
+	// RowKey eq '000007' returned 2 of 100
 }
 
 // The insert is carried out and its reply is lost. The SDK retries the request, which fails

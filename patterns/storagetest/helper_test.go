@@ -59,3 +59,13 @@ func rowKeys(t *testing.T, c *aztables.Client, opts *aztables.ListEntitiesOption
 	}
 	return keys, pages
 }
+
+// documented makes the accounts of a test those of the documentation, without what Options.Production adds. For tests of figures
+// that Production replaces.
+func documented(t *testing.T) {
+	t.Helper()
+	t.Setenv(storagetest.ProductionVariable, "")
+}
+
+// noTargets is for tests that send as many requests as they can.
+var noTargets = &storagetest.Targets{Partition: -1, Queue: -1, Account: -1}

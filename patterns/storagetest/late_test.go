@@ -59,10 +59,11 @@ func TestALateRequestIsCarriedOutInEveryService(t *testing.T) {
 
 func TestALateInsertRestoresADeletedRow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		acct := storagetest.New(t)
+		const skew = time.Hour
+		acct := storagetest.Start(&storagetest.Options{ClockSkew: skew})
 		people := table(t, acct, "people")
 		acct.Fault(storagetest.On("Table.Insert").Nth(1).LateRequest(time.Minute, time.Minute))
-		start := time.Now()
+		start := time.Now().Add(skew)
 		assert.NoError(t, assert.ErrorOf(people.AddEntity(t.Context(), entity(t, "p", "r"), nil)))
 		assert.NoError(t, assert.ErrorOf(people.DeleteEntity(t.Context(), "p", "r", nil)))
 		time.Sleep(10 * time.Hour)

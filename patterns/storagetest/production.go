@@ -7,7 +7,7 @@ import (
 )
 
 // ProductionVariable is the environment variable that sets Options.Production for every account of the process, if it is not
-// empty.
+// empty when the account is used first. A test about an account without it sets the variable to "" with [testing.T.Setenv].
 const ProductionVariable = "AZPATTERNS_PRODUCTION"
 
 // What an account does with [Options.Production].
@@ -45,5 +45,5 @@ func (a *Account) beginProduction() {
 	a.core.DelayPolicies(productionPolicies)
 	a.core.DelayDeletion(productionDeletion)
 	a.core.Throttle(Targets{}.withDefaults())
-	a.core.Replicate(productionLag)
+	a.core.ReplicateFromTheStart(productionLag)
 }

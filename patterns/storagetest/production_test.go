@@ -156,6 +156,24 @@ func TestInProductionTheSecondaryIsBehindAndTheClocksDiffer(t *testing.T) {
 	})
 }
 
+func TestInProductionTheFirstCallOfReplicateCopiesTheAccount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		acct := storagetest.Start(&storagetest.Options{Production: true})
+		people := table(t, acct, "people")
+		put(t, people, "p", "deleted")
+		time.Sleep(15 * time.Second) // it is on the secondary
+		assert.NoError(t, assert.ErrorOf(people.DeleteEntity(t.Context(), "p", "deleted", nil)))
+		put(t, people, "p", "stored")
+		acct.Replicate(time.Hour)
+		put(t, people, "p", "later")
+		rows, _ := rowKeys(t, secondTables(t, acct).NewClient("people"), nil)
+		assert.EqualSlices(t, rows, []string{"stored"})
+		acct.Replicate(0)
+		rows, _ = rowKeys(t, secondTables(t, acct).NewClient("people"), nil)
+		assert.EqualSlices(t, rows, []string{"later", "stored"})
+	})
+}
+
 func TestInProductionTheTargetsAreThoseOfTheDocumentation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		acct := storagetest.Start(&storagetest.Options{Production: true})

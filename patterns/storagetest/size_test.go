@@ -28,6 +28,7 @@ func rowSize(tb testing.TB, n int) int64 {
 }
 
 func TestARowTakesAtMost250BytesAlsoAfterAScan(t *testing.T) {
+	documented(t) // without a secondary
 	if size := rowSize(t, 20_000); size > 250 {
 		t.Errorf("a row takes %d bytes", size)
 	}

@@ -32,7 +32,7 @@ func (d *dates) Do(req *http.Request) (*http.Response, error) {
 }
 
 func TestEveryTimeOfTheAccountIsByItsOwnClock(t *testing.T) {
-	for _, skew := range []time.Duration{-2 * time.Hour, 0, 2 * time.Hour} {
+	for _, skew := range []time.Duration{-2 * time.Hour, time.Second, 2 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx := t.Context()
 			acct := storagetest.Start(&storagetest.Options{ClockSkew: skew})

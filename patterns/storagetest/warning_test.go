@@ -109,6 +109,7 @@ func TestWhatNothingDecidesIsAcceptedWithAWarning(t *testing.T) {
 }
 
 func TestAPageThatExaminesManyRowsHasAWarning(t *testing.T) {
+	documented(t) // pages that examine many rows
 	acct := storagetest.Start(nil)
 	people := table(t, acct, "people")
 	for p := range 101 {

@@ -17,6 +17,7 @@ import (
 type replication struct {
 	mu      sync.Mutex
 	enabled atomic.Bool
+	begun   bool // Replicate was called
 	lag     time.Duration
 	synced  time.Time // the secondary contains every change that the primary made before
 	changes []replica // not yet on the secondary, in the order in which they were made
@@ -37,12 +38,28 @@ func (a *Account) Replicate(lag time.Duration) {
 	now := time.Now()
 	a.synchronize(now)
 	p.lag = lag
-	if !p.enabled.Swap(true) {
-		p.synced = now
-		for _, apply := range a.copies(&request.Request{}) {
-			apply()
-		}
+	if p.begun {
+		return
 	}
+	p.begun = true
+	p.enabled.Store(true)
+	p.synced = now
+	for _, c := range p.changes {
+		c.apply()
+	}
+	p.changes = nil
+	for _, apply := range a.copies(&request.Request{}) {
+		apply()
+	}
+}
+
+// ReplicateFromTheStart adds a secondary with this lag to an empty account, until Replicate is called.
+func (a *Account) ReplicateFromTheStart(lag time.Duration) {
+	p := &a.replication
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lag, p.synced = lag, time.Now()
+	p.enabled.Store(true)
 }
 
 // SetDown begins or ends an outage of each region. The secondary receives no changes while
