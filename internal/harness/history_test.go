@@ -133,7 +133,8 @@ func TestBoundsOfOperationsDoNotChangeTheResultOfACheck(t *testing.T) {
 func TestALateRequestOfADeadProcessIsCarriedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var late sync.WaitGroup
-		p := &Process{Inner: storagetest.Start(nil).Transport(), Late: &late, Skew: time.Hour}
+		acct := storagetest.Start(&storagetest.Options{ClockSkew: 10 * time.Minute})
+		p := &Process{Inner: acct.Transport(), Late: &late, Skew: time.Hour}
 		service, err := p.Tables(true, 0)
 		assert.NoError(t, err)
 		table := service.NewClient("docs")
@@ -154,8 +155,8 @@ func TestALateRequestOfADeadProcessIsCarriedOut(t *testing.T) {
 		late.Wait()
 		row, err := next.NewClient("docs").GetEntity(t.Context(), "p", "r", nil)
 		assert.NoError(t, err)
-		if want := time.Now().Add(-time.Hour).UTC().Format(`"Timestamp":"2006-01-02T15:04`); !strings.Contains(string(row.Value), want) {
-			t.Errorf("by a clock that is an hour ahead: %s", row.Value)
+		if want := time.Now().Add(10*time.Minute - time.Hour).UTC().Format(`"Timestamp":"2006-01-02T15:04`); !strings.Contains(string(row.Value), want) {
+			t.Errorf("by a clock that is an hour ahead of that of the account: %s", row.Value)
 		}
 	})
 }

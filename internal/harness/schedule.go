@@ -251,6 +251,7 @@ func parseSeeds(text, name string) (seeds []uint64, err error) {
 // one runs one schedule.
 func one(t *testing.T, seed uint64, alone bool, mode string, run func(context.Context, string, *Schedule)) []error {
 	account := storagetest.Start(nil)
+	WithoutTargets(account) // DrawFaults refuses requests
 	s := &Schedule{
 		Rand: rand.New(rand.NewPCG(seed, 0)), Seed: seed, t: t, alone: alone, Account: account, Inner: Inner(account),
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/search"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 var (
@@ -48,6 +49,7 @@ var faults = []struct {
 
 // Every order of the requests of each small case keeps the promises of the outbox.
 func TestSmallCases(t *testing.T) {
+	t.Setenv(storagetest.ProductionVariable, "") // every run begins with the same clocks
 	began := time.Now()
 	var states, runs atomic.Int64
 	t.Cleanup(func() {

@@ -75,7 +75,8 @@ func TestATruncatedBatchReplyIsNotReportedAsSuccess(t *testing.T) {
 			return harness.ReplaceBody(resp, func(b []byte) []byte { length = len(b); return b[:min(cut, len(b))] }), nil
 		}
 	}
-	harness.RunThrough(t, wrap, func(t *testing.T, client *aztables.Client, _ *storagetest.Account) {
+	harness.RunThrough(t, wrap, func(t *testing.T, client *aztables.Client, account *storagetest.Account) {
+		harness.WithoutTargets(account)
 		ctx := t.Context()
 		table := harness.NewTable(t, client, &patterns.TableOptions[counter]{StampWrites: true})
 		there := counter{"p", "there", 1}

@@ -171,6 +171,7 @@ func (w writer) rules(script string) []storagetest.Rule {
 func TestNoReportedOutcomeContradictsTheService(t *testing.T) {
 	t.Parallel()
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		harness.WithoutTargets(b.Account)
 		number, sample := 0, harness.Sample(t, 2)
 		for _, stamped := range []bool{false, true} {
 			for _, old := range []bool{false, true} {

@@ -50,6 +50,7 @@ func TestABusyWorkerReceivesManyMessagesInEachRequest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+				harness.WithoutTargets(b.Account)
 				s := newFixture(t, b, nil)
 				fill := func() {
 					for range n {

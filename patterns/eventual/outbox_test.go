@@ -192,6 +192,7 @@ func TestOutboxMessageIsDeliveredAgainIfTheStoreAsks(t *testing.T) {
 // view which they do not have.
 func TestOutboxMessageForAnotherVersionWaitsForItsWorkers(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		harness.WithoutTargets(b.Account)
 		table := b.Table(t)
 		s := newFixture(t, b, infrequentPolls)
 		store := s.newStore(t, table, "")

@@ -16,6 +16,7 @@ import (
 // any message may be delivered twice.
 func TestNoJobIsLostUnderRandomFaults(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		harness.WithoutTargets(b.Account)
 		const rows = 60
 		current, old := b.Table(t), b.Table(t)
 		queue, poison := b.Queue(t), b.Queue(t)

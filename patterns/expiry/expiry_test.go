@@ -170,7 +170,7 @@ func TestASweepDeletesWhatHasExpiredAndNothingElse(t *testing.T) {
 		postponed.Value.Expires = now.Add(2 * time.Hour)
 		assert.Must(w.store.PutItem(ctx, postponed, &session{"app", "postponed", "d", now.Add(2 * time.Hour)}))(t)
 		shortened := assert.Must(w.store.Insert(ctx, newSession("shortened", "e", now.Add(time.Hour))))(t)
-		assert.Must(w.store.PutItem(ctx, shortened, &session{"app", "shortened", "e", now.Add(-time.Minute)}))(t)
+		assert.Must(w.store.PutItem(ctx, shortened, &session{"app", "shortened", "e", now.Add(-10 * time.Minute)}))(t)
 
 		assert.Must(w.store.Insert(ctx, newSession("replaced", "f", now.Add(-time.Hour))))(t)
 		assert.Must(w.store.Insert(ctx, newSession("replaced", "g", now.Add(time.Hour))))(t)

@@ -149,7 +149,7 @@ func Example_deleteWhere() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(done.Done, "documents:", done.Requests, "requests")
+	fmt.Println(done.Done, "documents, fewer than 10 requests:", done.Requests < 10)
 	// Output:
-	// 500 documents: 6 requests
+	// 500 documents, fewer than 10 requests: true
 }

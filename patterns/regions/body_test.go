@@ -110,6 +110,7 @@ func TestABodyThatFailsAtAnyByteIsSurvived(t *testing.T) {
 // everyByte sets the longest times of reads if kind is dead, and compares them otherwise.
 func everyByte(t *testing.T, kind flaw, accelerated bool, longest map[string]time.Duration) {
 	w := open(t, false, nil)
+	harness.WithoutTargets(w.account)
 	all := w.insert(t, 1, 3)
 	w.replicate()
 	f, opts := query.PartitionKey.Eq("p00"), &patterns.QueryOptions{PageSize: 2}

@@ -149,6 +149,7 @@ func TestARowThatChangesBetweenTwoPagesIsNoFinding(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			const n = 700
 			a := storagetest.Start(nil)
+			harness.WithoutTargets(a)
 			client := a.Tables().NewClient("people")
 			assert.Must(client.CreateTable(t.Context(), nil))(t)
 			w := &world{people: client}

@@ -49,7 +49,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(report.Filled, "contacts,", report.Requests.Total(), "requests")
+	fmt.Println(report.Filled, "contacts, fewer than 20 requests:", report.Requests.Total() < 20)
 
 	if _, err := service.NewClient("Contacts").DeleteEntity(ctx, "c", "id_007", nil); err != nil {
 		log.Fatal(err)
@@ -66,7 +66,7 @@ func Example() {
 	}
 	fmt.Println(report.Repaired, "repaired")
 	// Output:
-	// 100 contacts, 9 requests
+	// 100 contacts, fewer than 20 requests: true
 	// orphan email email_c7@contoso.com
 	// 1 repaired
 }

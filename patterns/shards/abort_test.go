@@ -173,6 +173,7 @@ func TestMoveSurvivesACrashAtEveryRequest(t *testing.T) {
 // A table moves to another account while programs write and read it.
 func TestATableMovesToAnotherAccountWhileProgramsWrite(t *testing.T) {
 	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		harness.WithoutTargets(b.Account)
 		list, o := onBackend(t, b, 3)
 		s, table := create(t, list[:1], o)
 		all := fill(t, table, 5, 4)
