@@ -50,7 +50,6 @@ func employee(i int) []byte {
 func filled(tb testing.TB, rows int) *storagetest.Account {
 	tb.Helper()
 	acct := storagetest.Start(nil)
-	acct.Throttle(noTargets)
 	store(tb, acct, rows)
 	return acct
 }

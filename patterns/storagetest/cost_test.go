@@ -22,6 +22,7 @@ func processorTime(tb testing.TB) time.Duration {
 
 // The best of several rounds does not contain what other processes did to the caches of the processor.
 func TestAPointReadTakesAtMost10MicrosecondsOfProcessorTime(t *testing.T) {
+	documented(t) // without counts for targets
 	const rounds, reads, most = 30, 1000, 10 * time.Microsecond
 	acct := filled(t, 10_000)
 	req := signed(t, acct, func(c *aztables.Client) error {

@@ -66,6 +66,3 @@ func documented(t *testing.T) {
 	t.Helper()
 	t.Setenv(storagetest.ProductionVariable, "")
 }
-
-// noTargets is for tests that send as many requests as they can.
-var noTargets = &storagetest.Targets{Partition: -1, Queue: -1, Account: -1}
