@@ -44,7 +44,7 @@ func FillMonth(m *Meter, end time.Time) {
 		}
 		if day := at.Sub(start) / (24 * time.Hour); day > 9 && day < 15 || end.Sub(at) < 90*time.Minute {
 			for range 20 {
-				m.simulate(touch("Orders", target.Batch, key("customer_31415", fmt.Sprint(random.IntN(1000)))), at, step*8000*(0.5+office/2))
+				m.simulate(touch("Orders", target.Batch, key("customer_31415", fmt.Sprint(random.IntN(1000)))), at, step*12000*(0.5+office/2))
 			}
 		}
 		for range 12 {

@@ -12,28 +12,32 @@ import (
 // Counters are what findings are made from. All are sums, so that those of several processes
 // can be added.
 type Counters struct {
-	Transactions  float64 `json:"transactions,omitempty"`
-	Written       float64 `json:"written,omitempty"`      // entities
-	Ascending     float64 `json:"ascending,omitempty"`    // entities written to the last partition up to two seconds before, or after it
-	Descending    float64 `json:"descending,omitempty"`   // and to the first, or before it
-	LastChanged   float64 `json:"lastChanged,omitempty"`  // times that the last partition changed
-	FirstChanged  float64 `json:"firstChanged,omitempty"` // and the first
-	Scans         float64 `json:"scans,omitempty"`        // queries of all partitions, or of a range of partitions
-	ScanPages     float64 `json:"scanPages,omitempty"`
-	ScanRows      float64 `json:"scanRows,omitempty"`
-	Filtered      float64 `json:"filtered,omitempty"` // queries that read a partition and test a condition on properties
-	FilteredPages float64 `json:"filteredPages,omitempty"`
-	FilteredRows  float64 `json:"filteredRows,omitempty"`
-	Single        float64 `json:"single,omitempty"`    // writes of one entity
-	Batchable     float64 `json:"batchable,omitempty"` // of these, sent when one of another row of the same partition had just ended
-	Large         float64 `json:"large,omitempty"`     // writes of 256 KiB or more
-	LargeFailed   float64 `json:"largeFailed,omitempty"`
-	LargeResent   float64 `json:"largeResent,omitempty"` // bytes
-	Polls         float64 `json:"polls,omitempty"`
-	EmptyPolls    float64 `json:"emptyPolls,omitempty"`
-	PollMinutes   float64 `json:"pollMinutes,omitempty"`
-	Traced        float64 `json:"traced,omitempty"` // requests whose connection was observed
-	Dialed        float64 `json:"dialed,omitempty"` // of these, on a new connection
+	Transactions   float64 `json:"transactions,omitempty"`
+	Written        float64 `json:"written,omitempty"`      // entities
+	Ascending      float64 `json:"ascending,omitempty"`    // entities written to the last partition up to two seconds before, or after it
+	Descending     float64 `json:"descending,omitempty"`   // and to the first, or before it
+	LastChanged    float64 `json:"lastChanged,omitempty"`  // times that the last partition changed
+	FirstChanged   float64 `json:"firstChanged,omitempty"` // and the first
+	Scans          float64 `json:"scans,omitempty"`        // queries of all partitions, or of a range of partitions
+	ScanMinutes    float64 `json:"scanMinutes,omitempty"`  // in which scans began
+	ScanPages      float64 `json:"scanPages,omitempty"`
+	ScanRows       float64 `json:"scanRows,omitempty"`
+	Filtered       float64 `json:"filtered,omitempty"` // queries that read a partition and test a condition on properties
+	FilteredPages  float64 `json:"filteredPages,omitempty"`
+	FilteredRows   float64 `json:"filteredRows,omitempty"`
+	FilteredMillis float64 `json:"filteredMillis,omitempty"`
+	Points         float64 `json:"points,omitempty"` // reads and writes of one entity
+	PointMillis    float64 `json:"pointMillis,omitempty"`
+	Single         float64 `json:"single,omitempty"`    // writes of one entity
+	Batchable      float64 `json:"batchable,omitempty"` // of these, sent when one of another row of the same partition had just ended
+	Large          float64 `json:"large,omitempty"`     // writes of 256 KiB or more
+	LargeFailed    float64 `json:"largeFailed,omitempty"`
+	LargeResent    float64 `json:"largeResent,omitempty"` // bytes
+	Polls          float64 `json:"polls,omitempty"`
+	EmptyPolls     float64 `json:"emptyPolls,omitempty"`
+	PollMinutes    float64 `json:"pollMinutes,omitempty"`
+	Traced         float64 `json:"traced,omitempty"` // requests whose connection was observed
+	Dialed         float64 `json:"dialed,omitempty"` // of these, on a new connection
 }
 
 // plus returns the sums.
@@ -64,6 +68,7 @@ type resource struct {
 	recent [8]single // writes
 	turn   int
 	minute int64 // of the last poll
+	scan   int64 // the minute of the last one
 }
 
 // single is a write of one entity.
@@ -89,9 +94,13 @@ func (p place) before() edge { return edge{p, p, [2]place{p, p}} }
 func (s *resource) count(r *request, minute int64, partition, row uint64) {
 	c := &s.counts[0]
 	c.Transactions += r.weight
+	if r.ok && r.Entities == 1 && (r.Kind == target.Read || r.Kind == target.Write) {
+		c.Points += r.weight
+		c.PointMillis += r.millis * r.weight
+	}
 	switch r.Kind {
 	case target.Query:
-		s.countQuery(r)
+		s.countQuery(r, minute)
 	case target.Write, target.Batch:
 		s.countWrite(r, partition, row)
 	case target.Poll:
@@ -106,7 +115,7 @@ func (s *resource) count(r *request, minute int64, partition, row uint64) {
 	}
 }
 
-func (s *resource) countQuery(r *request) {
+func (s *resource) countQuery(r *request, minute int64) {
 	first := r.weight
 	if r.Next {
 		first = 0
@@ -115,12 +124,17 @@ func (s *resource) countQuery(r *request) {
 	switch {
 	case r.Class >= query.PartitionRange:
 		c.Scans += first
+		if first > 0 && minute != s.scan {
+			s.scan = minute
+			c.ScanMinutes++
+		}
 		c.ScanPages += r.weight
 		c.ScanRows += r.entities * r.weight
 	case r.Class == query.PartitionScan && r.Filtered:
 		c.Filtered += first
 		c.FilteredPages += r.weight
 		c.FilteredRows += r.entities * r.weight
+		c.FilteredMillis += r.millis * r.weight
 	}
 }
 
