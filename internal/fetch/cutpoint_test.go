@@ -51,6 +51,9 @@ func TestCutPointsLieAfterTheLastRowAndBeforeTheEnd(t *testing.T) {
 		var known alphabet
 		draw := func(name string) keys.Key { return legalKey.Draw(t, name) }
 		g := &segment{first: draw("first"), last: draw("last"), end: draw("end"), beyond: draw("beyond")}
+		if g.first.Compare(g.last) > 0 {
+			g.first, g.last = g.last, g.first
+		}
 		switch rapid.SampledFrom([]string{"row", "partition", "its partition", "none"}).Draw(t, "kind of end") {
 		case "row":
 			g.end.Partition = g.last.Partition // a segment ends at a row only within its partition
@@ -61,7 +64,7 @@ func TestCutPointsLieAfterTheLastRowAndBeforeTheEnd(t *testing.T) {
 		case "none":
 			g.end = keys.Key{}
 		}
-		if end := (keyRange{To: g.end}); g.first.Compare(g.last) > 0 || end.endsBefore(g.last) {
+		if end := (keyRange{To: g.end}); end.endsBefore(g.last) {
 			return
 		}
 		known.add(draw("seen"), draw("seen too"))
