@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -175,7 +176,7 @@ func tail(w *world, rng *rand.Rand, table string) {
 	lists := int(logRate(rng, 1, 8))
 	again := rng.IntN(2) == 0
 	form := rng.IntN(2)
-	length := make([]int, lists)
+	length := make([]atomic.Int64, lists)
 	w.loop(lists, logRate(rng, 0.5, 5), func(p *process, _ *rand.Rand, worker, i int) {
 		rks := make([]string, group)
 		for j := range rks {
@@ -183,14 +184,14 @@ func tail(w *world, rng *rand.Rand, table string) {
 		}
 		w.need(table, 1)
 		p.batch(table, fmt.Sprintf("list%d", worker), rks, false)
-		length[worker] += group
+		length[worker].Add(int64(group))
 	})
 	last, read := make([]string, lists), make([]int, lists)
 	for i := range last {
 		last[i] = growing(form, i)
 	}
 	w.loop(lists, logRate(rng, 0.3, 5), func(p *process, _ *rand.Rand, worker, _ int) {
-		n := length[worker]
+		n := int(length[worker].Load())
 		filter, rows := "", n
 		if !again {
 			filter, rows = "RowKey gt '"+last[worker]+"'", n-read[worker]
