@@ -18,7 +18,7 @@ type Reconciler interface {
 	// Reconcile makes the row at c.Key agree with what c.Owner implies now. It must be
 	// idempotent. It must write only on condition that the row is still as it was read,
 	// and read again if it is not. It must not change what other primaries have there. wrote
-	// reports whether it sent a write. It calls attempts.MarkUnanswered if a write may still be
+	// reports whether it sent a write. It calls calls.MarkUnanswered if a write may still be
 	// carried out afterwards.
 	Reconcile(ctx context.Context, c Claim) (wrote bool, err error)
 }
