@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
@@ -43,10 +44,12 @@ func LiveAccount(t testing.TB) *Live {
 	return liveAt(t, address, cred, liveClient)
 }
 
-// liveClient keeps the connections of all concurrent requests, so that none has to be made again.
+// liveClient keeps the connections of all concurrent requests, so that none has to be made again. It closes those that are idle before
+// a server does (Azurite after 5 seconds): a request that meets the end of its connection has no reply, and what becomes of it is not known.
 var liveClient = func() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 64
+	transport.IdleConnTimeout = 2 * time.Second
 	return &http.Client{Transport: transport}
 }()
 

@@ -125,7 +125,7 @@ func TestChromiumShowsLabelsAndABrightBandAtTheHotKey(t *testing.T) {
 			t.Errorf("%s: the background has the lightness %d", scheme, background)
 		}
 		at := bandOf(t, s)
-		bright, most := 0, 0 // of bands of 30 pixels, which is more than a line between tables
+		bright, most := 0, 0         // of bands of 30 pixels, which is more than a line between tables
 		for y := 210; y < 600; y++ { // below the bars over the map, which can be brighter
 			sum := 0
 			for x := 1040; x < 1140; x++ {
