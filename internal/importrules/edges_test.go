@@ -164,7 +164,7 @@ var edges = map[string][]string{
 		"patterns/types",
 		"query",
 	},
-	"internal/pages":   {"internal/azerr", "internal/calls", "internal/sdkerr", "patterns/types"},
+	"internal/pages":   {"internal/azerr", "internal/calls", "internal/sdkerr", "keys", "patterns/types", "query"},
 	"internal/records": {"internal/edm", "internal/fetch", "internal/txn", "internal/view", "internal/wire", "keys", "patterns/types", "query"},
 	"internal/reencrypt": {
 		"internal/azerr",

@@ -21,3 +21,23 @@ func Each[P any](cursor string, read func(cursor string) (P, error), cursorOf fu
 		}
 	}
 }
+
+// Items returns the items of pages one after the other, and if limit is more than 0, at most so many. It requests no page
+// before the loop needs it.
+func Items[P, I any](pages iter.Seq2[P, error], limit int, itemsOf func(P) []I) iter.Seq2[I, error] {
+	return func(yield func(I, error) bool) {
+		left := limit
+		for page, err := range pages {
+			if err != nil {
+				var none I
+				yield(none, err)
+				return
+			}
+			for _, item := range itemsOf(page) {
+				if left--; !yield(item, nil) || left == 0 {
+					return
+				}
+			}
+		}
+	}
+}

@@ -3,10 +3,10 @@ package regions
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 
 	"github.com/azpatterns/azpatterns/internal/pages"
@@ -40,16 +40,6 @@ type position struct {
 // "", both can.
 func (p position) byKey(region Region) position {
 	return position{Region: region, After: p.Last, Last: p.Last}
-}
-
-// filter returns the filter of the rows that are left of f.
-func (p position) filter(f query.Filter) query.Filter {
-	if p.After == nil {
-		return f
-	}
-	return query.And(f, query.Or(
-		query.And(query.PartitionKey.Eq(p.After.Partition), query.RowKey.Gt(p.After.Row)),
-		query.PartitionKey.Gt(p.After.Partition)))
 }
 
 // Pages returns the pages from cursor on, "" for the first, as [Table.Page] returns them one after
@@ -126,7 +116,7 @@ func (t *Table[T]) page(ctx context.Context, f query.Filter, pos position, slow 
 	if p == nil && pos.Region == Secondary {
 		pos = pos.byKey("")
 	}
-	rows, err := t.rows.Page(ctx, pos.filter(f), pos.Inner, opts)
+	rows, err := t.rows.Page(ctx, pages.After(f, pos.After), pos.Inner, opts)
 	source, err := sourceOf(p, err == nil && (len(rows.Items) > 0 || rows.Cursor != ""), err)
 	if err != nil {
 		return Page[T]{}, err
@@ -149,40 +139,27 @@ func (t *Table[T]) page(ctx context.Context, f query.Filter, pos position, slow 
 func (t *Table[T]) Query(ctx context.Context, f query.Filter, opts *patterns.QueryOptions) iter.Seq2[Item[T], error] {
 	return func(yield func(Item[T], error) bool) {
 		o := *cmp.Or(opts, new(patterns.QueryOptions))
-		for cursor := ""; ; {
+		limit := o.Limit
+		all := pages.Each("", func(cursor string) (Page[T], error) {
 			page, err := t.Page(ctx, f, cursor, &o)
-			if err != nil {
-				yield(Item[T]{}, err)
-				return
-			}
-			for _, item := range page.Items {
-				if !yield(item, nil) {
-					return
-				}
-			}
-			limited := o.Limit > 0
-			o.Limit = max(o.Limit-len(page.Items), 0)
-			if cursor = page.Cursor; cursor == "" || limited && o.Limit == 0 {
-				return
-			}
-		}
+			o.Limit = max(o.Limit-len(page.Items), 0) // Items ends before there is none again
+			return page, err
+		}, func(p *Page[T]) *string { return &p.Cursor })
+		pages.Items(all, limit, func(p Page[T]) []Item[T] { return p.Items })(yield)
 	}
 }
 
 // seal encodes a position.
 func (t *Table[T]) seal(kind string, f query.Filter, pos position) string {
-	text, _ := json.Marshal(pos) // cannot fail: it consists of strings
 	url, _ := t.rows.URL()
-	return pages.SealCursor(text, url, "regions", kind, f.String())
+	text, _ := pages.SealJSON(pos, url, "regions", kind, f.String()) // cannot fail: pos consists of strings
+	return text
 }
 
 // open decodes a cursor.
 func (t *Table[T]) open(kind string, f query.Filter, text string) (pos position, err error) {
-	if text == "" {
-		return position{}, nil
-	}
-	c, ok := pages.OpenCursor(text, "regions", kind, f.String())
-	if url, known := t.rows.URL(); !ok || known && !c.Of(url) || json.Unmarshal(c.Position, &pos) != nil || pos.Region != "" && pos.Region != Primary && pos.Region != Secondary {
+	url, _ := t.rows.URL()
+	if !pages.OpenJSON(text, &pos, url, "regions", kind, f.String()) || !slices.Contains([]Region{"", Primary, Secondary}, pos.Region) {
 		return position{}, fmt.Errorf("regions: %s: %w", kind, patterns.ErrBadCursor)
 	}
 	return pos, nil

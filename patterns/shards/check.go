@@ -1,10 +1,6 @@
 package shards
 
-import (
-	"cmp"
-	"slices"
-	"time"
-)
+import "time"
 
 // maxLease is the longest time that a directory can contain. A longer lease would keep a process
 // from ever reading the directory again.
@@ -32,14 +28,13 @@ func (d *layout) valid() bool {
 
 // valid reports whether every partition has an owner.
 func (c *config) valid() bool {
-	named := func(m member, name string) int { return cmp.Compare(m.Name, name) }
 	for i, m := range c.Accounts {
 		if m.Name == "" || !(m.Weight > 0 && m.Weight <= maxWeight) || i > 0 && c.Accounts[i-1].Name >= m.Name {
 			return false
 		}
 	}
 	for _, account := range c.Pins {
-		if _, found := slices.BinarySearchFunc(c.Accounts, account, named); !found {
+		if !c.has(account) {
 			return false
 		}
 	}

@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -64,12 +65,9 @@ func (m *run) copyPartition(ctx context.Context, d *seen, partition string) erro
 	if d.Move.Back {
 		to = &d.Config
 	}
-	old, err := m.rows.of(d.reader(partition))
-	if err != nil {
-		return err
-	}
+	old, unknown := m.rows.of(d.reader(partition))
 	copies, err := m.rows.of(to.owner(partition))
-	if err != nil {
+	if err := cmp.Or(unknown, err); err != nil {
 		return err
 	}
 	markers, err := patterns.NewTable[marker](copies.Client(), nil)

@@ -208,14 +208,13 @@ func (s *Shards) fresh(ctx context.Context) (*seen, error) {
 		asked = time.Now()
 		item, err = s.home.Get(ctx, keys.Key{Partition: s.table, Row: directoryRow})
 	}
+	v := &seen{layout: item.Value.Directory, item: item, asked: asked, nth: nth}
 	switch {
-	case err != nil && isMissing(err):
+	case isMissing(err):
 		return nil, fmt.Errorf("%w: %w", ErrNoDirectory, err)
 	case err != nil:
 		return nil, fmt.Errorf("directory: %w", err)
-	}
-	v := &seen{layout: item.Value.Directory, item: item, asked: asked, nth: nth}
-	if !v.valid() {
+	case !v.valid():
 		return nil, fmt.Errorf("directory: %w", patterns.ErrBadReply)
 	}
 	s.seen.Store(v)
@@ -226,14 +225,11 @@ func isMissing(err error) bool {
 	return errors.Is(err, patterns.ErrNotFound) || errors.Is(err, patterns.ErrTableNotFound)
 }
 
-// createDirectory inserts the directory if there is none.
+// createDirectory inserts the directory if there is none. If the outcome is not known, createCopies finds it.
 func (s *Shards) createDirectory(ctx context.Context, d layout) error {
 	_, err := s.home.Insert(ctx, &entry{s.table, directoryRow, d})
-	if errors.Is(err, patterns.ErrExists) {
+	if errors.Is(err, patterns.ErrExists) || errors.Is(err, patterns.ErrOutcomeUnknown) {
 		return nil
-	}
-	if errors.Is(err, patterns.ErrOutcomeUnknown) {
-		_, err = s.fresh(ctx) // no process ever deletes it
 	}
 	return err
 }

@@ -33,33 +33,34 @@ func (s *Shards) read(ctx context.Context, partition string, f func(string) erro
 // readable returns a version of the directory with which partitions can be read, and first waits
 // if they are closed. frozen reports whether they belong to the step of a version.
 func (s *Shards) readable(ctx context.Context, frozen func(*seen) bool) (*seen, error) {
+	return s.usable(ctx, func(d *seen) time.Duration {
+		if d.Closed > 0 && frozen(d) {
+			return min(d.Closed, maxStep)
+		}
+		return 0
+	})
+}
+
+// usable returns a version of the directory for which patience returns 0, and first waits for one. If it has
+// waited for longer than patience returns, the run has probably died: usable undoes the step, so that the run
+// cannot finish it.
+func (s *Shards) usable(ctx context.Context, patience func(*seen) time.Duration) (*seen, error) {
 	d, err := s.current(ctx)
-	for began := time.Now(); err == nil && d.Closed > 0 && frozen(d); {
-		if d, err = s.poll(ctx, d, began, min(d.Closed, maxStep)); err != nil {
-			return nil, err
+	for began := time.Now(); err == nil && patience(d) > 0; {
+		if calls.Elapsed(began) > patience(d) {
+			item := d.item
+			item.Value.Directory = d.undone()
+			item.Value.Directory.Version++
+			_, _ = s.home.Replace(ctx, item)
+		}
+		if err = calls.Sleep(ctx, d.Lease/8); err == nil {
+			d, err = s.fresh(ctx)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrMoving, err)
 		}
 	}
 	return d, err
-}
-
-// poll returns a later version of the directory, for a caller that has waited for a step since began.
-// If it has waited longer than it should, the run has probably died: poll undoes the step, so that the run
-// cannot finish it.
-func (s *Shards) poll(ctx context.Context, d *seen, began time.Time, patience time.Duration) (*seen, error) {
-	if calls.Elapsed(began) > patience {
-		item := d.item
-		item.Value.Directory = d.undone()
-		item.Value.Directory.Version++
-		_, _ = s.home.Replace(ctx, item)
-	}
-	err := calls.Sleep(ctx, d.Lease/8)
-	if err == nil {
-		d, err = s.fresh(ctx)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMoving, err)
-	}
-	return d, nil
 }
 
 // follows reports whether at most one move has changed the directory since d. A move changes
@@ -76,17 +77,16 @@ func (now *seen) follows(d *seen) bool {
 // moving it first waits. The result of f counts only if the partition could be written there
 // during the whole call; otherwise the outcome is unknown.
 func (s *Shards) write(ctx context.Context, partition string, f func(string) error) error {
-	d, err := s.current(ctx)
+	d, err := s.usable(ctx, func(d *seen) time.Duration {
+		if d.frozen(partition) {
+			return maxStep
+		}
+		return 0
+	})
 	if err != nil {
 		return err
 	}
-	name, open := d.writer(partition)
-	for began := time.Now(); !open; {
-		if d, err = s.poll(ctx, d, began, maxStep); err != nil {
-			return err
-		}
-		name, open = d.writer(partition)
-	}
+	name := d.reader(partition)
 	result := f(name)
 	now, err := s.confirm(ctx, d, false)
 	if err == nil && now.follows(d) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/calls"
+	"github.com/azpatterns/azpatterns/internal/pages"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/regions"
@@ -31,7 +32,7 @@ type merge[T any, V accessor[T, V]] struct {
 type stream[T any, V accessor[T, V]] struct {
 	Account string
 	Cursor  string // of the page that contains rows, or of the next page if there are none
-	Done    bool   // there is no page after rows
+	Done    bool   // there are no more rows
 
 	next   string // of the page after rows
 	rows   []patterns.Item[T]
@@ -46,11 +47,12 @@ func (t *sharded[T, V]) open(ctx context.Context, f query.Filter, cursor string,
 		return nil, err
 	}
 	r.opts.Allow = query.TableScan // the part after a row may have no upper bound
-	at, err := r.position(cursor)
-	if err != nil {
-		return nil, err
+	var at position[T, V]
+	if !pages.OpenJSON(cursor, &at, r.shards.table, r.bounds()...) {
+		return nil, patterns.ErrBadCursor
 	}
 	r.last = at.Last
+	var err error
 	if r.d, err = t.shards.readable(ctx, r.frozen); err != nil {
 		return nil, err
 	}
@@ -73,36 +75,30 @@ func (t *sharded[T, V]) open(ctx context.Context, f query.Filter, cursor string,
 
 // restart opens the streams for the rows after r.from.
 func (r *merge[T, V]) restart() error {
-	rest := r.filter
-	if r.from != nil {
-		rest = query.And(rest, query.Or(query.PartitionKey.Gt(r.from.Partition),
-			query.And(query.PartitionKey.Eq(r.from.Partition), query.RowKey.Gt(r.from.Row))))
-	}
+	rest := pages.After(r.filter, r.from)
 	reads := query.Explain(rest).Reads()
 	r.streams = r.streams[:0]
 	for _, m := range r.d.members() {
-		name, filter := m.Name, rest
-		if own := slices.DeleteFunc(slices.Clone(reads), func(q query.Read) bool { return !r.concerns(q, name) }); len(own) == 0 {
-			continue
-		} else if len(own) < len(reads) {
-			var filters []query.Filter
-			for _, q := range own {
-				filters = append(filters, q.Filter)
+		var own []query.Filter // that may match rows of the account
+		for _, q := range reads {
+			if !one(q) || r.d.reader(q.Partition.From) == m.Name {
+				own = append(own, q.Filter)
 			}
-			filter = query.Or(filters...)
 		}
-		v, err := r.at.of(name)
-		if err != nil {
+		v, err := r.at.of(m.Name)
+		switch {
+		case len(own) == 0:
+			continue
+		case err != nil:
 			return err
 		}
-		r.streams = append(r.streams, stream[T, V]{Account: name, filter: filter, rowsOf: v})
+		s := stream[T, V]{Account: m.Name, filter: rest, rowsOf: v}
+		if len(own) < len(reads) {
+			s.filter = query.Or(own...)
+		}
+		r.streams = append(r.streams, s)
 	}
 	return nil
-}
-
-// concerns reports whether the account may own rows of q.
-func (r *merge[T, V]) concerns(q query.Read, account string) bool {
-	return !one(q) || r.d.reader(q.Partition.From) == account
 }
 
 // one reports whether q reads one partition.
@@ -162,14 +158,13 @@ func (r *merge[T, V]) keep(s *stream[T, V]) {
 	s.rows = slices.DeleteFunc(s.rows, func(i patterns.Item[T]) bool {
 		return i.Key.Row == markerRow || r.last != nil && i.Key.Compare(*r.last) <= 0 || r.d.reader(i.Key.Partition) != s.Account
 	})
-	s.Done = s.next == ""
 	s.advance()
 }
 
 // advance goes on to the next page if all rows have been taken.
 func (s *stream[T, V]) advance() {
 	if len(s.rows) == 0 {
-		s.Cursor = s.next
+		s.Cursor, s.Done = s.next, s.next == ""
 	}
 }
 
@@ -197,24 +192,7 @@ func (r *merge[T, V]) next() (item patterns.Item[T], ok bool) {
 
 // done reports whether all rows have been returned.
 func (r *merge[T, V]) done() bool {
-	return !slices.ContainsFunc(r.streams, func(s stream[T, V]) bool { return !s.Done || len(s.rows) > 0 })
-}
-
-// step reads what is needed for at least one row, if the accounts return any, and returns up
-// to limit rows.
-func (r *merge[T, V]) step(ctx context.Context, limit int) ([]patterns.Item[T], error) {
-	if err := r.fill(ctx); err != nil {
-		return nil, err
-	}
-	var items []patterns.Item[T]
-	for len(items) < limit {
-		item, ok := r.next()
-		if !ok {
-			break
-		}
-		items = append(items, item)
-	}
-	return items, nil
+	return !slices.ContainsFunc(r.streams, func(s stream[T, V]) bool { return !s.Done })
 }
 
 const maxPage = 1000
@@ -226,9 +204,14 @@ func (t *sharded[T, V]) pages(ctx context.Context, f query.Filter, cursor string
 		ctx := regions.Strict(ctx) // tokens are those of one region
 		r, err := t.open(ctx, f, cursor, opts)
 		for err == nil && !r.done() {
-			var page patterns.Page[T]
-			if page.Items, err = r.step(ctx, size); err != nil {
+			if err = r.fill(ctx); err != nil {
 				break
+			}
+			var page patterns.Page[T]
+			for item, ok := r.next(); ok; item, ok = r.next() {
+				if page.Items = append(page.Items, item); len(page.Items) == size {
+					break
+				}
 			}
 			if !r.done() {
 				page.Cursor, err = r.cursor()

@@ -49,9 +49,7 @@ func (c *config) owner(partition string) string {
 // https://en.wikipedia.org/wiki/Rendezvous_hashing#Weighted_rendezvous_hash
 func score(m member, partition string) float64 {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(cmp.Or(m.As, m.Name)))
-	_, _ = h.Write([]byte{0})
-	_, _ = h.Write([]byte(partition))
+	_, _ = h.Write([]byte(cmp.Or(m.As, m.Name) + "\x00" + partition))
 	// The high bits of FNV depend little on the last bytes. This is the finalizer of SplitMix64.
 	x := h.Sum64()
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

@@ -123,20 +123,8 @@ func (t *sharded[T, V]) change(ctx context.Context, key keys.Key, f func(V) (pat
 // of the directory, two in a step of a move, the rows after the last one are requested again.
 // Page and Query need one more filter clause then, of three comparisons.
 func (t *sharded[T, V]) Query(ctx context.Context, f query.Filter, opts *patterns.QueryOptions) iter.Seq2[patterns.Item[T], error] {
-	return func(yield func(patterns.Item[T], error) bool) {
-		left := cmp.Or(opts, &patterns.QueryOptions{}).Limit
-		for page, err := range t.pages(ctx, f, "", *cmp.Or(opts, &patterns.QueryOptions{})) {
-			if err != nil {
-				yield(patterns.Item[T]{}, err)
-				return
-			}
-			for _, item := range page.Items {
-				if left--; !yield(item, nil) || left == 0 {
-					return
-				}
-			}
-		}
-	}
+	o := *cmp.Or(opts, &patterns.QueryOptions{})
+	return pages.Items(t.pages(ctx, f, "", o), o.Limit, func(p patterns.Page[T]) []patterns.Item[T] { return p.Items })
 }
 
 // Page returns one page of what Query returns. The cursor stays valid while partitions move: no
