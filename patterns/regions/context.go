@@ -35,12 +35,6 @@ func Within(ctx context.Context, age time.Duration) context.Context {
 	return context.WithValue(ctx, acceptedKey{}, age)
 }
 
-// accepts reports whether rows may be as old as age.
-func accepts(ctx context.Context, age time.Duration) bool {
-	most, limited := ctx.Value(acceptedKey{}).(time.Duration)
-	return !limited || age <= most
-}
-
 // Strict returns a context with which no request uses the secondary, whatever permits it.
 func Strict(ctx context.Context) context.Context {
 	return context.WithValue(ctx, permissionKey{}, (*permission)(nil))
@@ -87,12 +81,6 @@ func permit(ctx context.Context, p *permission) (context.Context, *permission) {
 	return context.WithValue(ctx, permissionKey{}, p), p
 }
 
-// permitted returns the permission of a request, nil if it must use the primary.
-func permitted(ctx context.Context) *permission {
-	p, _ := ctx.Value(permissionKey{}).(*permission)
-	return p
-}
-
 func (p *permission) seen() Source {
 	if p == nil {
 		return Source{}
@@ -106,7 +94,9 @@ func (p *permission) seen() Source {
 func (p *permission) answered(s Source, h http.Header) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.source = p.source.worse(s)
+	if p.source.MaxAge = max(p.source.MaxAge, s.MaxAge); p.source.Region != Secondary {
+		p.source.Region = s.Region
+	}
 	if p.tokens != nil && h != nil {
 		p.tokens[h.Get("x-ms-continuation-NextPartitionKey")+"\n"+h.Get("x-ms-continuation-NextRowKey")] = s.Region
 	}

@@ -31,7 +31,7 @@
 //     and tries again.
 //   - If the primary takes longer than 96 % of its last 256 replies, the read is also sent to
 //     the secondary, and the first answer wins. Each read permits a twentieth of such a hedge;
-//     ten can be saved up. Point reads and pages are measured separately.
+//     ten can be saved up. Point reads and pages have delays and hedges of their own.
 //   - After three failures in succession, or without any reply for a second, or four times the
 //     delay of a hedge if that is longer, the primary is considered down. A page that takes longer is
 //     waited for while 64 KiB of it arrive in that time. Reads then use the secondary only. One

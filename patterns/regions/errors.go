@@ -1,13 +1,8 @@
 package regions
 
 import (
-	"errors"
 	"fmt"
 	"time"
-
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-
-	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // AbsentError means that the secondary does not have the row, or the table, and that the
@@ -28,19 +23,6 @@ func (e *AbsentError) Error() string {
 
 // Unwrap returns the error of the SDK, for errors.As.
 func (e *AbsentError) Unwrap() error { return e.Err }
-
-// notFound returns err as an AbsentError if only the secondary answered that the row does not
-// exist.
-func notFound(err error, s Source) error {
-	if s.Region != Secondary || !errors.Is(err, patterns.ErrNotFound) && !errors.Is(err, patterns.ErrTableNotFound) {
-		return err
-	}
-	var refused *azcore.ResponseError
-	if errors.As(err, &refused) { // not the error of package patterns
-		err = refused
-	}
-	return &AbsentError{s.MaxAge, err}
-}
 
 // movedError is the failure of a region that alone could answer a request. The read can be
 // continued by keys in the other region.

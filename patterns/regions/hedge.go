@@ -20,37 +20,14 @@ const (
 	minSilence = time.Second
 )
 
-// budget limits the hedges. The zero budget has none yet.
-type budget struct {
-	mu   sync.Mutex
-	left float64
-}
-
-// earn adds what a read permits.
-func (b *budget) earn() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.left = min(b.left+hedgeShare, maxHedges)
-}
-
-// spend reports whether a hedge is permitted, and counts it.
-func (b *budget) spend() bool {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.left < 1 {
-		return false
-	}
-	b.left--
-	return true
-}
-
-// latencies are the last latencies of the primary for one kind of reads. The zero latencies
-// are unknown ones.
+// latencies are the last latencies of the primary for one kind of reads, and the hedges that these
+// may still have. The zero latencies are unknown ones, without hedges.
 type latencies struct {
 	mu     sync.Mutex
 	recent [256]time.Duration
 	n      int
 	delay  time.Duration
+	hedges float64
 }
 
 // add adds a latency. Of a read that was hedged and abandoned, it is the time until then.
@@ -67,11 +44,23 @@ func (l *latencies) add(d time.Duration) {
 	l.delay = known[len(known)*hedgePercentile/100]
 }
 
-// waits returns after what time a read is hedged, and after what time without any reply the
-// primary may have failed.
-func (l *latencies) waits() (hedge, silence time.Duration) {
+// begin counts a read. It returns after what time that is hedged, and after what time without any
+// reply the primary may have failed.
+func (l *latencies) begin() (hedge, silence time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.hedges = min(l.hedges+hedgeShare, maxHedges)
 	silence = max(minSilence, 4*l.delay)
 	return cmp.Or(l.delay, silence), silence
+}
+
+// hedge reports whether a hedge is permitted, and counts it.
+func (l *latencies) hedge() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	permitted := l.hedges >= 1
+	if permitted {
+		l.hedges--
+	}
+	return permitted
 }

@@ -15,7 +15,6 @@ import (
 // safe for concurrent use, and must not be copied.
 type Pair struct {
 	health  health
-	hedges  budget
 	points  latencies
 	pages   latencies
 	synced  lastSync

@@ -34,19 +34,17 @@ type race struct {
 	inner      policy.Transporter
 	req        *http.Request
 	permission *permission
-	latencies  *latencies // of its kind
+	latencies  *latencies // of its kind of reads
 	only       Region     // that may answer, "" for both
 
 	way            route
 	began          time.Time
 	delay, silence time.Duration // until the read is sent again, and until a region counts as silent
-	timer          *time.Timer
-	replies        chan *reply    // nil if only the reader has sent a request
-	done           chan struct{}  // closed when no reply is awaited any more, and won is set
-	late           *time.Timer    // begins to wait in another goroutine
-	shared         sync.WaitGroup // until that has made the channels
+	replies        chan *reply   // nil if only the reader has sent a request
+	done           chan struct{} // closed when won is set
+	late           *time.Timer   // begins to wait in another goroutine
+	shared         sync.Once     // makes the channels
 	first          reply
-	space          [2]*reply
 	sent           []*reply
 	open           int    // requests without a reply
 	asked          bool   // the read was sent again, or both regions have it
@@ -98,47 +96,46 @@ func (a *reply) usable() bool {
 // final reports whether a reply of the secondary is returned if the primary is down: it has no
 // such row, or demands another token, which the SDK then requests.
 func (a *reply) final() bool {
-	return a.source.Region == Secondary && a.err == nil && (a.resp.StatusCode == http.StatusNotFound || a.resp.StatusCode == http.StatusUnauthorized)
+	return a.source.Region == Secondary && a.err == nil && runtime.HasStatusCode(a.resp, http.StatusNotFound, http.StatusUnauthorized)
 }
 
-// request makes a the reply of a request, and returns that.
-func (r *race) request(a *reply, ctx context.Context, cancel context.CancelFunc) *http.Request {
-	a.cancel = cancel
+// request returns the request for a. A probe has a time limit, but not that of the reader.
+func (r *race) request(a *reply) *http.Request {
+	var ctx context.Context
+	if a.probe {
+		ctx, a.cancel = context.WithTimeout(context.WithoutCancel(r.req.Context()), probeTimeout)
+	} else {
+		ctx, a.cancel = context.WithCancel(r.req.Context())
+	}
 	r.sent = append(r.sent, a)
 	r.open++
 	return r.req.WithContext(ctx)
 }
 
-// send sends the read to a region. A probe has a time limit, but not that of the reader.
+// send sends the read to a region in another goroutine.
 func (r *race) send(region Region, probe bool) {
-	ctx, cancel := context.WithCancel(r.req.Context())
-	if probe {
-		cancel()
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(r.req.Context()), probeTimeout)
-	}
 	a := &reply{source: Source{Region: region}, probe: probe, began: time.Now()}
-	req := r.request(a, ctx, cancel)
+	req := r.request(a)
+	r.share()
 	go func() {
+		defer a.cancel()
 		r.pair.carryOut(a, r.inner, req, r.latencies)
-		select {
-		case r.replies <- a:
-		case <-r.done:
-			a.cancel()
-		}
+		r.replies <- a
 	}()
 }
 
-// share makes the channels for the replies of other goroutines.
-func (r *race) share() { r.replies, r.done = make(chan *reply), make(chan struct{}) }
+// share makes the channels that goroutines share. There is room for all replies, so that none waits.
+func (r *race) share() {
+	r.shared.Do(func() { r.replies, r.done = make(chan *reply, 3), make(chan struct{}) })
+}
 
 // carryOut sends req, and records what the reply of a primary shows about it.
 func (p *Pair) carryOut(a *reply, inner policy.Transporter, req *http.Request, latencies *latencies) {
 	if a.source.Region == Secondary {
 		synced := p.before(req.Context())
-		req = req.Clone(req.Context())
-		toSecondary(req)
-		if a.receive(inner.Do(req)); a.err == nil {
-			if a.source.MaxAge = ageOf(a.resp.Header, synced); !accepts(req.Context(), a.source.MaxAge) {
+		if a.receive(inner.Do(toSecondary(req))); a.err == nil {
+			a.source.MaxAge = ageOf(a.resp.Header, synced)
+			if most, limited := req.Context().Value(acceptedKey{}).(time.Duration); limited && a.source.MaxAge > most {
 				a.err = errTooOld
 			}
 		}
@@ -163,50 +160,34 @@ func (r *race) run() *reply {
 		return &reply{err: errSilent}
 	}
 	defer r.end()
-	r.sent = r.space[:0]
 	if r.way.probe {
-		r.share()
 		r.send(Primary, true)
 		if r.asked = r.only == ""; r.asked {
 			r.send(Secondary, false)
 		}
-		r.wait(tooEarly, r.delay)
+		r.wait(r.delay)
 		return r.won
 	}
 	first := &r.first
 	first.source.Region, first.began = r.way.first, r.began
-	ctx, cancel := context.WithCancel(r.req.Context())
-	req := r.request(first, ctx, cancel)
-	r.shared.Add(1)
-	if r.late == nil {
-		r.late = time.AfterFunc(r.delay, r.hurry)
-	} else {
-		r.late.Reset(r.delay)
-	}
+	req := r.request(first)
+	r.late.Reset(r.delay)
 	r.pair.carryOut(first, r.inner, req, r.latencies)
-	if r.late.Stop() {
-		r.shared.Done()
-		if won := r.answer(first); won != nil {
-			return won
-		}
+	if !r.late.Stop() {
 		r.share()
-		r.wait(slow, r.delay-time.Since(r.began))
-		return r.won
-	}
-	r.shared.Wait()
-	select {
-	case r.replies <- first:
+		r.replies <- first
 		<-r.done
-	case <-r.done:
+	} else if r.answer(first); r.won == nil {
+		r.askAgain()
+		r.wait(r.delay - time.Since(r.began))
 	}
 	return r.won
 }
 
 // hurry waits in place of the reader, whose request has taken longer than the delay.
 func (r *race) hurry() {
-	r.share()
-	r.shared.Done()
-	r.wait(r.timedOut(), r.delay)
+	r.overdue()
+	r.wait(r.delay)
 	r.first.cancel() // the reader waits for its request
 }
 
@@ -214,20 +195,11 @@ func (r *race) hurry() {
 // whether the primary is up, unless the reader has given up.
 func (r *race) end() {
 	for _, a := range r.sent {
-		if !a.probe || a.ended || r.req.Context().Err() != nil {
+		if !a.probe || r.req.Context().Err() != nil {
 			a.cancel()
 		}
 	}
 }
-
-// event is why a wait goes on without an answer.
-type event int
-
-const (
-	tooEarly event = iota
-	slow           // the first region has not replied in time, or has failed
-	silent         // the first region does not reply
-)
 
 // begin decides where the first request is sent. It reports whether there is a region to send it to.
 func (r *race) begin() bool {
@@ -241,88 +213,81 @@ func (r *race) begin() bool {
 		}
 		r.way.first = Primary
 	}
-	r.pair.hedges.earn()
-	r.delay, r.silence = r.latencies.waits()
+	r.delay, r.silence = r.latencies.begin()
 	if r.only == "" && r.way.first == Secondary {
 		r.delay = r.silence
 	}
 	return true
 }
 
-// wait sets won after an event. The timer ends after d for the first time.
-func (r *race) wait(event event, d time.Duration) {
-	r.timer = time.NewTimer(d)
-	defer r.timer.Stop()
+// wait waits until there is an answer. The timer ends after d for the first time.
+func (r *race) wait(d time.Duration) {
+	r.share()
+	timer := time.NewTimer(d)
+	defer timer.Stop()
 	defer close(r.done)
 	for r.won == nil {
-		switch {
-		case event == tooEarly:
-		case event == silent && (r.only == Primary || r.permission.sticky):
-			r.overtaken(nil)
-			r.won = &reply{err: errSilent}
-			return
-		default:
-			r.askAgain()
+		select {
+		case <-r.req.Context().Done():
+			r.cancelled()
+		case <-timer.C:
+			timer.Reset(r.delay)
+			r.overdue()
+		case <-r.way.fell:
+			r.way.fell = nil
+			r.doWithout()
+		case a := <-r.replies:
+			if r.answer(a); r.won == nil {
+				r.askAgain()
+			}
 		}
-		event, r.won = r.next()
 	}
 }
 
-// next waits for a reply, or for the time to do without it. The answer is nil if there is none yet.
-func (r *race) next() (event, *reply) {
-	select {
-	case <-r.req.Context().Done():
-		return tooEarly, r.cancelled()
-	case <-r.timer.C:
-		r.timer.Reset(r.delay)
-		return r.timedOut(), nil
-	case <-r.way.fell:
-		r.way.fell = nil
-		return silent, nil
-	case a := <-r.replies:
-		return slow, r.answer(a)
-	}
-}
-
-// timedOut judges the first region, which has not replied before the timer ended.
-func (r *race) timedOut() event {
-	health := &r.pair.health
+// overdue acts if the first region has not replied before the timer ended.
+func (r *race) overdue() {
+	first, health := r.sent[0], &r.pair.health
+	alive := first.began.Add(time.Duration(first.alive.Load()))
 	switch {
 	case r.only == Secondary && health.region() == Secondary:
-		return tooEarly
-	case time.Since(r.alive()) >= r.silence && !r.permission.patient && (r.way.first == Secondary || health.silent(r.began)):
-		return silent
-	case r.asked || !r.pair.hedges.spend():
-		return tooEarly
+	case time.Since(alive) >= r.silence && !r.permission.patient && (r.way.first == Secondary || health.silent(r.began)):
+		r.doWithout()
+	case !r.asked && r.latencies.hedge():
+		r.askAgain()
 	}
-	return slow
 }
 
-// alive returns when the first region has last shown that it sends a reply.
-func (r *race) alive() time.Time {
-	return r.sent[0].began.Add(time.Duration(r.sent[0].alive.Load()))
+// doWithout waits no longer for the first region, which does not reply.
+func (r *race) doWithout() {
+	if r.only == Primary || r.permission.sticky {
+		r.overtaken(nil)
+		r.won = &reply{err: errSilent}
+	} else {
+		r.askAgain()
+	}
 }
 
-// answer returns a, or the failure that is the answer if no reply is left; nil to wait for another.
-func (r *race) answer(a *reply) *reply {
-	if r.req.Context().Err() != nil && !a.usable() {
-		return r.cancelled()
+// answer sets won to a, or to the failure that is the answer if no reply is left; to nothing to wait for another.
+func (r *race) answer(a *reply) {
+	usable := a.usable()
+	if !usable && r.req.Context().Err() != nil {
+		r.cancelled()
+		return
 	}
 	a.ended = true
 	r.open--
-	switch {
-	case a.usable():
-		r.overtaken(a)
-		return a
-	case r.only != "" && r.open == 0 || r.way.down && a.final():
-		return a
-	case a.source.Region == Primary || r.failure == nil:
+	if a.source.Region == Primary || r.failure == nil {
 		r.failure = a
 	}
-	if r.open == 0 && r.asked {
-		return r.failure
+	switch {
+	case usable:
+		r.overtaken(a)
+		r.won = a
+	case r.only != "" && r.open == 0 || r.way.down && a.final():
+		r.won = a
+	case r.open == 0 && r.asked:
+		r.won = r.failure
 	}
-	return nil
 }
 
 // askAgain sends the read again, to the other region if both may answer, unless that was done.
@@ -342,12 +307,12 @@ func (r *race) askAgain() {
 	r.asked = true
 }
 
-// cancelled returns the answer of a read that is not needed any more.
-func (r *race) cancelled() *reply {
+// cancelled sets the answer of a read that is not needed any more.
+func (r *race) cancelled() {
 	if context.Cause(r.req.Context()) == errOvertaken {
 		r.overtaken(nil)
 	}
-	return &reply{err: r.req.Context().Err()}
+	r.won = &reply{err: r.req.Context().Err()}
 }
 
 // overtaken records that the read no longer waits for the primary.

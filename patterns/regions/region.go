@@ -41,27 +41,19 @@ type Source struct {
 	MaxAge time.Duration
 }
 
-// worse returns the source of rows of which some are from s and others from o.
-func (s Source) worse(o Source) Source {
-	if s.Region != Secondary {
-		s.Region = o.Region
-	}
-	return Source{s.Region, max(s.MaxAge, o.MaxAge)}
-}
-
 // suffix follows the name of the account in the addresses of its secondary. The name of an
 // account contains no dash.
 //
 // https://learn.microsoft.com/azure/storage/common/storage-redundancy#read-access-to-data-in-the-secondary-region
 const suffix = "-secondary"
 
-// toSecondary changes the address of a request, which was signed for the primary, unless it is
-// that of the secondary already. Signatures
-// remain valid: that of a shared key covers the name of the account and the path without the
+// toSecondary returns req, which was signed for the primary, with the address of the secondary, unless it has
+// that already. Signatures remain valid: that of a shared key covers the name of the account and the path without the
 // suffix, that of a SAS the resource, and a token is for the service.
 //
 // https://learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key
-func toSecondary(req *http.Request) {
+func toSecondary(req *http.Request) *http.Request {
+	req = req.Clone(req.Context())
 	u := req.URL
 	if host := u.Hostname(); !strings.Contains(host, ".") || net.ParseIP(host) != nil {
 		u.Path, u.RawPath = afterAccount(u.Path), afterAccount(u.RawPath)
@@ -70,6 +62,7 @@ func toSecondary(req *http.Request) {
 		u.Host = strings.TrimSuffix(label, suffix) + suffix + "." + rest
 	}
 	req.Host = u.Host
+	return req
 }
 
 // afterAccount adds the suffix to the first segment of a path, which names the account if the

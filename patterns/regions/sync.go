@@ -1,6 +1,7 @@
 package regions
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"sync"
@@ -61,15 +62,10 @@ func (p *Pair) requestSync(ended chan<- struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), syncTimeout)
 	defer cancel()
 	stats, err := service.GetStatistics(policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1}), nil)
-	if err != nil || stats.GeoReplication == nil {
-		return
-	}
-	s := &p.synced
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.time = time.Time{}
-	if at := stats.GeoReplication.LastSyncTime; at != nil { // nil while a new secondary is filled
-		s.time = *at
+	if err == nil && stats.GeoReplication != nil {
+		p.synced.mu.Lock()
+		defer p.synced.mu.Unlock()
+		p.synced.time = *cmp.Or(stats.GeoReplication.LastSyncTime, new(time.Time)) // nil while a new secondary is filled
 	}
 }
 

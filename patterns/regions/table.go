@@ -2,7 +2,10 @@ package regions
 
 import (
 	"context"
+	"errors"
 	"fmt"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -46,8 +49,8 @@ func (t *Table[T]) Get(ctx context.Context, key keys.Key) (Item[T], error) {
 	return Item[T]{item, source}, nil
 }
 
-// sourceOf returns the source of what was read with a permission, and its error. replied means
-// that there was a reply.
+// sourceOf returns the source of what was read with a permission, and its error: an AbsentError if only the
+// secondary answered that the row does not exist. replied means that there was a reply.
 func sourceOf(p *permission, replied bool, err error) (Source, error) {
 	if p == nil {
 		return Source{Region: Primary}, err
@@ -56,7 +59,14 @@ func sourceOf(p *permission, replied bool, err error) (Source, error) {
 	if replied && s.Region == "" {
 		err = fmt.Errorf("regions: %w: the client was not built with the options of Pair.Attach", patterns.ErrBadOption)
 	}
-	return s, notFound(err, s)
+	if s.Region == Secondary && (errors.Is(err, patterns.ErrNotFound) || errors.Is(err, patterns.ErrTableNotFound)) {
+		var refused *azcore.ResponseError
+		if errors.As(err, &refused) { // not the error of package patterns
+			err = refused
+		}
+		err = &AbsentError{s.MaxAge, err}
+	}
+	return s, err
 }
 
 // itemsOf adds the source to rows.

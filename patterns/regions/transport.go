@@ -3,6 +3,7 @@ package regions
 import (
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
@@ -17,12 +18,10 @@ type transport struct {
 // Do sends a request.
 func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	if isStats(req) {
-		req = req.Clone(req.Context())
-		toSecondary(req)
-		return t.inner.Do(req)
+		return t.inner.Do(toSecondary(req))
 	}
-	p := permitted(req.Context())
-	if p == nil {
+	p, _ := req.Context().Value(permissionKey{}).(*permission)
+	if p == nil { // it must use the primary
 		return t.inner.Do(req)
 	}
 	latencies := t.pair.latenciesOf(req)
@@ -34,10 +33,17 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 	r, _ := t.pair.idle.Get().(*race)
 	if r == nil {
 		r = new(race)
+		r.late = time.AfterFunc(time.Hour, r.hurry)
+		r.late.Stop() // until run sets it
 	}
 	r.pair, r.inner, r.req, r.permission, r.latencies, r.only = t.pair, t.inner, req, p, latencies, only
 	a := r.run()
-	defer r.release()
+	defer func() {
+		if r.done == nil { // no other goroutine has r
+			*r = race{late: r.late}
+			t.pair.idle.Put(r)
+		}
+	}()
 	if only != "" && a.err == nil && !a.usable() {
 		a.err = runtime.NewResponseError(a.resp)
 	}
@@ -50,15 +56,6 @@ func (t *transport) Do(req *http.Request) (*http.Response, error) {
 		return nil, &movedError{only, a.err}
 	}
 	return nil, a.err
-}
-
-// release keeps r for another read, if no other goroutine has it.
-func (r *race) release() {
-	if r.late != nil && r.done == nil {
-		pair := r.pair
-		*r = race{late: r.late}
-		pair.idle.Put(r)
-	}
 }
 
 // latenciesOf returns the latencies of requests of the kind of req, nil if req reads no entities.
