@@ -67,7 +67,7 @@
 // other requests because its entities are counted exactly: to copy its 43 kB out of the reader
 // takes 280 ns, and to search them for one byte 500 ns.
 //
-// A meter allocates nothing, with three exceptions: for one of 64 requests, whose connection is
+// A meter allocates nothing, with three exceptions: for one of 64 requests and one of 8 of the first 64, whose connection is
 // observed; for one of 64 pages; and for a filter that differs from recent ones in more than
 // quoted constants, which is parsed. A filter with another number is one of these, and so is each
 // that no row can match. Once a minute a request divides ranges while others wait; they also wait

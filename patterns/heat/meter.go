@@ -118,9 +118,9 @@ type transport struct {
 	inner policy.Transporter
 }
 
-// traceEvery is how many requests are sent for each whose connection is observed: a trace
-// allocates.
-const traceEvery = 64
+// traceEvery is how many requests are sent for each whose connection is observed, because a trace allocates,
+// and traceFirst how many of the first ones, for programs that send few.
+const traceEvery, traceFirst = 64, 8
 
 // Do sends the request and counts it.
 func (t *transport) Do(raw *http.Request) (*http.Response, error) {
@@ -128,7 +128,7 @@ func (t *transport) Do(raw *http.Request) (*http.Response, error) {
 	r := m.requests.Get().(*request)
 	r.Read(raw)
 	r.sent = max(raw.ContentLength, 0)
-	if m.sequence.Add(1)%traceEvery == 0 {
+	if n := m.sequence.Add(1); n%traceEvery == 0 || n < traceEvery && n%traceFirst == 0 {
 		raw = raw.WithContext(httptrace.WithClientTrace(raw.Context(), m.trace))
 	}
 	began := m.elapsed()

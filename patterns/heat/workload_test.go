@@ -191,6 +191,10 @@ var planted = []struct {
 	{workload{"searches without a partition key", service{rows: 3, more: 4}, func(p *program) {
 		each(200, time.Second, func(i int) { p.query("Email eq 'a@example.com'"); p.get(p.customer(), "profile") })
 	}}, heat.TableScans},
+	{workload{"two searches of a large table", service{rows: 3, more: 40}, func(p *program) {
+		each(2, time.Minute, func(i int) { p.query("Email eq 'a@example.com'") })
+		each(60, time.Second, func(i int) { p.get(p.customer(), "profile") })
+	}}, heat.TableScans},
 	{workload{"searches of a partition by property", service{rows: 1, more: 4}, func(p *program) {
 		each(200, time.Second, func(i int) {
 			p.query("PartitionKey eq 'Sales' and Status eq 'open'")
@@ -226,6 +230,9 @@ var planted = []struct {
 	}}, heat.EmptyPolls},
 	{workload{"a client for each request", service{dials: true}, func(p *program) {
 		each(3000, 50*time.Millisecond, func(int) { p.get(p.customer(), "profile") })
+	}}, heat.Churn},
+	{workload{"a client for each of few requests", service{dials: true}, func(p *program) {
+		each(50, time.Second, func(int) { p.get(p.customer(), "profile") })
 	}}, heat.Churn},
 }
 
