@@ -54,8 +54,8 @@ var shardsMutants = []mutation.Mutant{
 	},
 	{
 		Name: "shards: not reopened", Flags: by("TestAReaderReopensAStepThatStaysClosed"), File: "patterns/shards/lease.go",
-		Old:    "	if calls.Elapsed(began) > patience {",
-		New:    "	if false && calls.Elapsed(began) > patience {",
+		Old:    "		if calls.Elapsed(began) > patience(d) {",
+		New:    "		if false && calls.Elapsed(began) > patience(d) {",
 		Breaks: "A reader that has waited so long opens a step that is closed.",
 	},
 	{
