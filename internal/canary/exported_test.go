@@ -54,7 +54,7 @@ func exportedCalls(t *testing.T) map[string]bool {
 						return err
 					}
 				}
-				declared := types.String() == "*Index[T]" || types.String() == "*LookupIndex[T]" || types.String() == "*Expiry[T]" || types.String() == "patterns.View[T]" // with a method Engine
+				declared := types.String() == "*Index[T]" || types.String() == "*LookupIndex[T]" || types.String() == "*Expiry[T]" || types.String() == "*Journal[T]" || types.String() == "patterns.View[T]" // with a method Engine
 				if !declared && !strings.Contains(types.String(), "error") {
 					continue
 				}

@@ -15,6 +15,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/heat"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/patterns/indexentity"
+	"github.com/azpatterns/azpatterns/patterns/journal"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
@@ -68,6 +69,7 @@ var functions = []function{
 	{"indexentity.Inter", indexentity.Inter[person]},
 	{"indexentity.InterBlob", indexentity.InterBlob[person]},
 	{"indexentity.Intra", indexentity.Intra[person]},
+	{"journal.Of", journal.Of[person]},
 	{"keys.Blind", keys.Blind},
 	{"keys.Check", keys.Check},
 	{"keys.Digits", keys.Digits},

@@ -26,6 +26,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/heat"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
 	"github.com/azpatterns/azpatterns/patterns/indexentity"
+	"github.com/azpatterns/azpatterns/patterns/journal"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
@@ -207,6 +208,14 @@ func sweeperOf(e *env) *expiry.Sweeper[person] {
 	return x.On(store)
 }
 
+// changesOf returns the journal of a store.
+func changesOf(e *env) *journal.Changes[person] {
+	j := journal.Of("journal", &journal.Options[person]{Keep: time.Hour})
+	store := assert.Must(patterns.NewStore(e.stamped, &patterns.StoreOptions[person]{Views: []patterns.View[person]{j}}))(e.t)
+	_, _ = store.Put(e.t.Context(), good("recorded"))
+	return j.On(store)
+}
+
 // lists returns a list in the table and one in a blob, with their store.
 func lists(e *env) []*indexentity.Reader[person] {
 	local := indexentity.Intra("list", nameOf, nil)
@@ -332,13 +341,13 @@ func receivers(e *env) []any {
 	for _, i := range items(e) {
 		found = append(found, e.store.Batch().Insert(good("batch")).DeleteItem(i))
 	}
-	found = append(found, indexOf(e), lookupOf(e), sweeperOf(e))
+	found = append(found, indexOf(e), lookupOf(e), sweeperOf(e), changesOf(e))
 	for _, r := range lists(e) {
 		found = append(found, r)
 	}
 	list := indexentity.Intra("list", nameOf, nil)
 	found = append(found, list, indexentity.Intra("list", func(*person) (string, bool) { return "", true }, &indexentity.Options[person]{Property: "a b"}),
-		secondaryindex.Intra[person]("local", nil, nil), secondaryindex.Lookup[person]("lookup", nil, nil, nil), expiry.At[person](bird, nil, nil, nil))
+		secondaryindex.Intra[person]("local", nil, nil), secondaryindex.Lookup[person]("lookup", nil, nil, nil), expiry.At[person](bird, nil, nil, nil), journal.Of(bird, &journal.Options[person]{Keep: -1}))
 	s, table, store := sharded(e)
 	found = append(found, s, table, store)
 	if r, err := reindex.Survey(ctx, e.stamped.Client(), nil); err == nil {

@@ -26,6 +26,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/govern"
 	"github.com/azpatterns/azpatterns/patterns/heat"
 	"github.com/azpatterns/azpatterns/patterns/highvolumedelete"
+	"github.com/azpatterns/azpatterns/patterns/journal"
 	"github.com/azpatterns/azpatterns/patterns/largeentity"
 	"github.com/azpatterns/azpatterns/patterns/logdata"
 	"github.com/azpatterns/azpatterns/patterns/logtail"
@@ -92,6 +93,7 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 	add[io.Writer](all, fullWriter{}, io.Discard)
 	add[io.Reader](all, readers()...)
 	add(all, url.Values{})
+	add(all, journal.Version(bird), journal.Version("0000000001-0000000001"))
 
 	add(all, someKeys...)
 	add(all, byName, badQuery, query.Prop("Name").Eq(bird), query.And(byName, query.RowKey.Eq(digits)), query.Filter{})

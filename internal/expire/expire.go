@@ -78,8 +78,8 @@ func Sweep(ctx context.Context, s *outbox.Store, name string, opts *types.SweepO
 // begin finds out the time of the service, which any reply shows.
 func (sw *sweeper) begin(ctx context.Context) error {
 	_, err := sw.store.Own(ctx, !sw.DryRun)
-	if _, known := sw.table.ServiceTime(); err == nil && !known {
-		_, err = txn.ReadRow(ctx, sw.table, keys.Key{Partition: view.ReservedRow, Row: view.ReservedRow})
+	if err == nil {
+		err = txn.LearnTime(ctx, sw.table)
 	}
 	return err
 }

@@ -33,7 +33,7 @@ type Definition[T any] struct {
 
 // Init checks the name and the function, and sets Type.
 func (d *Definition[T]) Init() {
-	d.Refuse(checkName(d.Name))
+	d.Refuse(CheckName(d.Name))
 	if d.Value == nil {
 		d.Refuse(fmt.Errorf("function for the value: %w", patterns.ErrNil))
 	}
@@ -54,10 +54,10 @@ func (d *Definition[T]) Err() error { return d.err }
 
 const maxName = 64
 
-// checkName accepts 1 to 64 letters, digits, '-' and '.'. They do not include the
+// CheckName accepts 1 to 64 letters, digits, '-' and '.'. They do not include the
 // [Separator], which ends the name in a key, so no name with its separator is a prefix of
 // another.
-func checkName(name string) error {
+func CheckName(name string) error {
 	illegal := strings.ContainsFunc(name, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '.'
 	})

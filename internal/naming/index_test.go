@@ -36,10 +36,10 @@ func TestKeysAreFoundInAnEmbeddedPointer(t *testing.T) {
 
 func TestNamesAreChecked(t *testing.T) {
 	for _, name := range []string{"email", "last-name.2", "A", strings.Repeat("x", 64)} {
-		assert.Equal(t, checkName(name), nil, name)
+		assert.Equal(t, CheckName(name), nil, name)
 	}
 	for _, name := range []string{"", "e_mail", "e/mail", "é", "a b", strings.Repeat("x", 65)} {
-		assert.WantError(t, checkName(name), keys.ErrBadKey, name)
+		assert.WantError(t, CheckName(name), keys.ErrBadKey, name)
 	}
 }
 

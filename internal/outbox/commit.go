@@ -23,6 +23,11 @@ func (t *transaction) commit(ctx context.Context, changes []txn.Change) ([]strin
 	if e == nil {
 		return nil, err
 	}
+	if e.Unsure && t.journal != nil {
+		if applied, jerr := t.journal.Applied(ctx); jerr == nil && applied {
+			return t.present(ctx), nil
+		}
+	}
 	if e.Unsure && t.repairsRows() {
 		return nil, &retryable{&sdkerr.UnknownOutcome{Cause: e}} // nothing shows what became of it
 	}
@@ -105,6 +110,9 @@ func primaryPassed(primaries []txn.Change, index int, e *types.Error) bool {
 // transaction. index is that of the change that failed, -1 if it is not known.
 func (t *transaction) classify(ctx context.Context, index int, e *types.Error) error {
 	conflict := errors.Is(e, azerr.ErrExists) || errors.Is(e, azerr.ErrConflict) || errors.Is(e, azerr.ErrNotFound)
+	if conflict && t.journal != nil && t.journal.Refused(index) {
+		return &retryable{e}
+	}
 	if conflict && index >= len(t.changed) {
 		t.check = true // some row is not what the primaries' versions imply
 		return &retryable{e}

@@ -78,7 +78,7 @@ func (s *Store) Explain(q *Question) (*types.Explanation, error) {
 	if q.Assume {
 		before = op.now
 	}
-	t.lookups = s.lookups(t)
+	t.lookups, t.journal = s.lookups(t), s.record(op.Key.Partition)
 	if err := t.lookups.suppose(op, before, op.now); err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
@@ -255,6 +255,11 @@ func (x *explanation) transaction(t *transaction, outbox []*operation) {
 	for i := range t.local {
 		d := &t.local[i].Diffs[0]
 		rows = append(rows, types.StepRow{View: d.View.Name, Action: verbOf(d) + " " + rowName(d.View), Key: d.Key})
+	}
+	if v := t.store.Views.After("").Journal(); v != nil && t.journal != nil {
+		rows = append(rows, t.journal.Steps(v, len(t.changed), func(i int) (keys.Key, any, any) {
+			return t.changed[i].Key, valueOf(t.changed[i].was), t.changed[i].now
+		})...)
 	}
 	for _, op := range outbox {
 		rows = append(rows, types.StepRow{Action: "insert outbox row", Key: recordKey(op.Key.Partition, "…")})

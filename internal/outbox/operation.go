@@ -8,6 +8,8 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/calls"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/journal"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -29,9 +31,25 @@ type transaction struct {
 
 	open    []*drain // of what a Finisher holds, from before this attempt's transaction
 	lookups lookupWriter
+	journal recorder // nil: the Store has no journal
 
 	sent int              // how often the transaction was sent
 	late calls.Unanswered // a write of any attempt may still arrive
+}
+
+// recorder adds the rows of a journal to a transaction: [journal.Transaction]. Transactions of a Store without a journal do not
+// reach its code.
+type recorder interface {
+	Attempt(ctx context.Context, n int, of func(i int) (*journal.Recording, keys.Key, *txn.Record)) error
+	Before(r *journal.Recording, v *view.View, was *txn.Record) error
+	Record(r *journal.Recording, entity keys.Key, stored, was *txn.Record, now any, expired bool) error
+	Add(batch *txn.Batch)
+	Refused(index int) bool
+	Committed()
+	Applied(ctx context.Context) (bool, error)
+	Mark(r *journal.Recording, unknown *edm.Unknown) edm.Unknown
+	After(r *journal.Recording, body []byte) error
+	Steps(v *view.View, n int, of func(i int) (entity keys.Key, was, now any)) []types.StepRow
 }
 
 // Intent is what an operation is to do to one primary.
@@ -92,6 +110,7 @@ type operation struct {
 	met     *txn.Record // the row without an entity that an insert has met
 	former  *txn.Record // the entity that an insert has met, which has expired
 	lookups lookupRows
+	journal journal.Recording
 }
 
 // opError is the error of one of several operations. Its message is that of err.
@@ -146,6 +165,9 @@ func (s *Store) newTransaction(ins []*Intent) *transaction {
 	for i, in := range ins {
 		t.ops = append(t.ops, &operation{Intent: in, index: i, alone: len(ins) == 1})
 		t.check = t.check || in.Repair
+	}
+	if !t.repairsRows() {
+		t.journal = s.record(ins[0].Key.Partition)
 	}
 	return t
 }
@@ -270,6 +292,9 @@ func (t *transaction) attempt(ctx context.Context) ([]txn.Record, error) {
 	if err := t.addLocal(ctx, batch); err != nil {
 		return nil, err
 	}
+	if t.journal != nil {
+		t.journal.Add(batch)
+	}
 	if batch.Err() != nil {
 		return nil, t.tooLarge(batch.Err())
 	}
@@ -298,6 +323,9 @@ func (t *transaction) repairsRows() bool { return t.ops[0].Rows != nil }
 
 // records returns the primaries after the transaction. etags are those of the changed ones.
 func (t *transaction) records(etags []string) []txn.Record {
+	if t.journal != nil {
+		t.journal.Committed()
+	}
 	all := make([]txn.Record, len(t.ops))
 	for i, op := range t.ops {
 		all[i].Key = op.Key

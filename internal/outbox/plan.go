@@ -11,6 +11,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/journal"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -63,6 +64,11 @@ func (t *transaction) plan(ctx context.Context) error {
 		return err
 	}
 	t.changed = nil
+	if t.journal != nil {
+		if err := t.journal.Attempt(ctx, len(t.ops), t.recordedAt); err != nil {
+			return fmt.Errorf("%s: journal: %w", t.name(), err)
+		}
+	}
 	var local []view.Diff
 	for _, op := range t.ops {
 		diffs, err := t.derive(op)
@@ -129,6 +135,11 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 	if op.seen == nil {
 		origin = nil
 	}
+	if t.journal != nil {
+		if err := t.journal.Before(&op.journal, op.recordedBy(), op.seen); err != nil {
+			return nil, fmt.Errorf("%s: %w", op.Op, err)
+		}
+	}
 	if op.now, err = op.Next(op.seen); err != nil {
 		return nil, err
 	}
@@ -137,7 +148,13 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 			return nil, fmt.Errorf("%s: %w", op.Op, err)
 		}
 	}
-	if err := op.encode(s, t.lookups, origin); err != nil {
+	if err = t.record(op); err == nil {
+		err = op.encode(s, t.lookups, t.journal, origin)
+	}
+	if err == nil && t.journal != nil {
+		err = t.journal.After(&op.journal, op.primary.Body)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op.Op, err)
 	}
 	if op.rows, err = op.views.Derive(op.now, op.Key, unknownOf(op.origin)); err != nil {
@@ -159,6 +176,32 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 		return nil, fmt.Errorf("%s: %w", op.Op, view.NoOutbox(remote[0].View.Name))
 	}
 	return local, nil
+}
+
+// recordedAt is for [journal.Transaction.Attempt].
+func (t *transaction) recordedAt(i int) (r *journal.Recording, entity keys.Key, was *txn.Record) {
+	op := t.ops[i]
+	return &op.journal, op.Key, op.was
+}
+
+// recordedBy returns the view that records what op does, nil for none. Repairs do not change entities.
+func (op *operation) recordedBy() *view.View {
+	if op.Rows != nil || op.Repair || op.Fill {
+		return nil
+	}
+	return op.views.Journal()
+}
+
+// record records what op does. An entity that has expired is deleted only; otherwise there is none.
+func (t *transaction) record(op *operation) error {
+	if t.journal == nil {
+		return nil
+	}
+	was := op.seen
+	if op.now == nil {
+		was = op.was
+	}
+	return t.journal.Record(&op.journal, op.Key, op.was, was, op.now, was != nil && t.store.expired(was.Value))
 }
 
 // notTogether is the error of an operation that cannot be in one transaction with another
@@ -208,7 +251,7 @@ func (t *transaction) checkTogether() error {
 }
 
 // encode makes the change of the primary's row.
-func (op *operation) encode(s *Store, lookups lookupWriter, origin *txn.Origin) error {
+func (op *operation) encode(s *Store, lookups lookupWriter, recorded recorder, origin *txn.Origin) error {
 	c := txn.Change{Op: op.Op, Repeatable: op.Repeatable && !op.Repair && !op.Fill} // which also change rows that the content does not show
 	c.PartitionKey, c.RowKey = op.Key.Partition, op.Key.Row
 	c.Kind = wire.Insert
@@ -234,6 +277,9 @@ func (op *operation) encode(s *Store, lookups lookupWriter, origin *txn.Origin) 
 	}
 	if l := op.views.Listing(); l != view.ListingOf(origin) {
 		op.origin.Unknown = op.origin.Unknown.WithTexts(edm.Text{Name: view.PropViews, Value: string(l)})
+	}
+	if recorded != nil {
+		op.origin.Unknown = recorded.Mark(&op.journal, &op.origin.Unknown)
 	}
 	if err := lookups.after(op); err != nil {
 		return err

@@ -163,7 +163,7 @@ func (t *transaction) commitWithOutbox(ctx, within context.Context, changes []tx
 }
 
 // resolved returns the ETags of a transaction whose response was lost; r is its first outbox
-// row. The ETag of a primary which was changed since can no longer be found out.
+// row.
 func (t *transaction) resolved(ctx context.Context, r *outboxRecord) committed {
 	var c committed
 	for i, pt := range t.state.parts {
@@ -179,6 +179,13 @@ func (t *transaction) resolved(ctx context.Context, r *outboxRecord) committed {
 		}
 		c.outbox = append(c.outbox, ref)
 	}
+	c.primaries = t.present(ctx)
+	return c
+}
+
+// present returns the ETags of the primaries that the transaction has changed, as far as they can be found out: a primary may
+// have been changed since.
+func (t *transaction) present(ctx context.Context) (etags []string) {
 	for _, op := range t.changed {
 		etag := ""
 		if op.now != nil {
@@ -189,7 +196,7 @@ func (t *transaction) resolved(ctx context.Context, r *outboxRecord) committed {
 				}
 			}
 		}
-		c.primaries = append(c.primaries, etag)
+		etags = append(etags, etag)
 	}
-	return c
+	return etags
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/journal"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -68,6 +69,10 @@ type Store struct {
 	expired func(entity any) bool
 	retain  func([]LookupRow) // instead of removing them; may be nil
 	owner   *ownership        // shared with the Stores of Within
+
+	// Journal records the changes of the primaries. It is nil if no view has a journal.
+	Journal *journal.Journal
+	record  func(partition string) recorder // nil without a journal
 }
 
 // New returns a Store.
@@ -100,6 +105,11 @@ func New(c Config) (*Store, error) {
 	s.lookups = func(*transaction) lookupWriter { return noLookups{} }
 	if slices.ContainsFunc(c.Views.Views, func(v *view.View) bool { return v.Shape.Kind == types.Lookups }) {
 		s.lookups = newLookups
+	}
+	s.record = func(string) recorder { return nil }
+	if c.Views.Journal() != nil {
+		s.Journal = journal.Of(c.Table)
+		s.record = func(partition string) recorder { return s.Journal.Begin(partition) }
 	}
 	s.expired = func(any) bool { return false }
 	if c.Views.HasExpiring() {

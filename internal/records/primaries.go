@@ -6,14 +6,22 @@ import (
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/query"
 )
+
+// reserved is the range of the row keys of the library.
+var reserved = keys.Prefix(view.ReservedRow)
 
 // Primaries returns the Reader of the primaries among the rows of r, without those that have expired. All of them match filter. The
 // error is that of the filter.
 func (r *Reader) Primaries(views *view.Set, filter query.Filter, expired func(entity any) bool) (*Reader, error) {
 	primaries := &Reader{Stamped: r.Stamped, Sent: r.Sent, codec: r.codec, slice: r.slice, primaries: views}
 	whole := views.KeyOf != nil && filter.IsZero() || views.HasOwner() || views.HasExpiring()
+	if views.Journal() != nil {
+		// Without the rows of the journal, which may be many. A query of a partition becomes two, of the rows before and after them.
+		filter = query.And(filter, query.Or(query.RowKey.Lt(reserved.From), query.RowKey.Ge(reserved.To)))
+	}
 	var err error
 	primaries.Source, err = r.Source.Restrict(&fetch.Restriction{
 		Filter: filter,

@@ -33,6 +33,15 @@ func ReadRow(ctx context.Context, c *wire.Client, key keys.Key) (Row, error) {
 	return r, err
 }
 
+// LearnTime makes sure that c knows the time of the service, which any reply shows. At most one request.
+func LearnTime(ctx context.Context, c *wire.Client) error {
+	if _, known := c.ServiceTime(); known {
+		return nil
+	}
+	_, err := ReadRow(ctx, c, keys.Key{Partition: "~azp", Row: "~azp"})
+	return err
+}
+
 // ReadRange calls yield with the properties of each row of a range in a partition, without the keys and
 // the Timestamp: with the named one, or with all if name is "". It makes one request for each page, that
 // is, for up to 1000 rows.

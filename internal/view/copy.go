@@ -145,7 +145,7 @@ func (c *CopyClaim) Adoption(found txn.Row) (w wire.Write, needed bool, err erro
 	if err != nil || !known || owner.Primary != c.Primary || !isUnmarked(row.Properties) || c.View.Shape.Plain {
 		return w, false, err
 	}
-	maps.Copy(row.Properties, ownerProperties(c.Primary, c.View.Name))
+	maps.Copy(row.Properties, OwnerProperties(c.Primary, c.View.Name))
 	w, err = txn.OverWith(c.Key, found, row)
 	return w, true, err
 }
@@ -165,7 +165,7 @@ func (c *CopyClaim) Reservation(found txn.Row) (w wire.Write, needed bool, err e
 	op := row.Text(PropOp)
 	switch {
 	case found.Absent() || c.Over != nil && known && owner.Primary == *c.Over:
-		row = edm.Content{Properties: ownerProperties(c.Primary, c.View.Name)}
+		row = edm.Content{Properties: OwnerProperties(c.Primary, c.View.Name)}
 		row.Properties[PropState] = stateReserved
 	case known && owner.Primary == c.Primary && op == c.Op:
 		return w, false, nil
@@ -176,7 +176,7 @@ func (c *CopyClaim) Reservation(found txn.Row) (w wire.Write, needed bool, err e
 		return w, false, err
 	}
 	if isUnmarked(row.Properties) {
-		maps.Copy(row.Properties, ownerProperties(c.Primary, c.View.Name))
+		maps.Copy(row.Properties, OwnerProperties(c.Primary, c.View.Name))
 	}
 	row.Properties[PropOp] = c.Op
 	w, err = txn.OverWith(c.Key, found, row)

@@ -34,7 +34,7 @@ func (x *Expiring) Rows(name string, entity any, primary keys.Key) ([]types.Deri
 	if err != nil {
 		return nil, err
 	}
-	row := hash(primary.Partition, primary.Row)
+	row := Hash(primary.Partition, primary.Row)
 	var part int
 	for _, c := range []byte(row) {
 		part = (part*31 + int(c)) % x.Spread

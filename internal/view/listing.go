@@ -187,5 +187,5 @@ func (v *View) fingerprint() string {
 	if v.Shape.Plain {
 		kind += " plain"
 	}
-	return hash(kind, v.TargetID(), v.Shape.Version)[:8]
+	return Hash(kind, v.TargetID(), v.Shape.Version)[:8]
 }

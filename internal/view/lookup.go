@@ -48,7 +48,7 @@ func (l *Lookup) hash() string {
 	if l.View.Expiring != nil { // the row may have been moved, and an entity has one
 		partition = ""
 	}
-	return hash(l.View.Name, partition, l.Key.Row)[:lookupHash]
+	return Hash(l.View.Name, partition, l.Key.Row)[:lookupHash]
 }
 
 // name is what the primary has in [PropLookups] for the row.
@@ -137,7 +137,7 @@ func WithLookups(unknown *edm.Unknown, rows []Lookup) edm.Unknown {
 
 // Put returns the operation that stores the row, whether it exists or not.
 func (l *Lookup) Put(primary keys.Key) *txn.Op {
-	row := ownerProperties(primary, l.View.Name)
+	row := OwnerProperties(primary, l.View.Name)
 	op := &txn.Op{Kind: wire.InsertOrReplace, Value: &row}
 	op.At(l.Row())
 	return op

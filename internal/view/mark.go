@@ -37,23 +37,26 @@ const (
 
 // MarkKey is the key of the owner's mark.
 func (c *Claim) MarkKey() keys.Key {
-	return keys.Key{Partition: c.Key.Partition, Row: c.markRowPrefix() + hash(c.Owner.Partition, c.Owner.Row)}
+	return keys.Key{Partition: c.Key.Partition, Row: c.markRowPrefix() + Hash(c.Owner.Partition, c.Owner.Row)}
 }
 
 // markRowPrefix is the prefix of the row keys of all marks of the view for the claim's
 // row. It contains a hash of the row key, and each mark a hash of the primary's key,
 // because the two keys may together be longer than a key may be.
 func (c *Claim) markRowPrefix() string {
-	return markPrefix + c.View.Name + "_" + hash(c.Key.Row) + "_"
+	return markPrefix + c.View.Name + "_" + Hash(c.Key.Row) + "_"
 }
 
 // sumKey is the key of the sum row of the view for the claim's row.
 func (c *Claim) sumKey() keys.Key {
-	return keys.Key{Partition: c.Key.Partition, Row: sumPrefix + c.View.Name + "_" + hash(c.Key.Row)}
+	return keys.Key{Partition: c.Key.Partition, Row: sumPrefix + c.View.Name + "_" + Hash(c.Key.Row)}
 }
 
-// hash returns 20 characters for a list of texts.
-func hash(texts ...string) string {
+// HashSize is the length of a Hash.
+const HashSize = 20
+
+// Hash returns 20 characters for a list of texts.
+func Hash(texts ...string) string {
 	h := sha256.New()
 	for _, text := range texts {
 		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(text))))
@@ -132,7 +135,7 @@ func (c *Claim) markWrite(mark txn.Row, counted, parts map[string]any, confirm b
 	if err != nil {
 		return w, false, err
 	}
-	p := ownerProperties(c.Owner, c.View.Name)
+	p := OwnerProperties(c.Owner, c.View.Name)
 	p[propRow], p[propParts] = c.Key.Row, string(text)
 	w, err = txn.OverWith(c.MarkKey(), mark, edm.Content{Properties: p})
 	return w, true, err

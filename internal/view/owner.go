@@ -205,7 +205,7 @@ func (v *View) mark(unknown *edm.Unknown, primary keys.Key) edm.Unknown {
 		edm.Text{Name: PropOwnerRK, Value: primary.Row}, edm.Text{Name: PropView, Value: v.Name})
 }
 
-// ownerProperties returns the properties that make a row a copy of primary.
-func ownerProperties(primary keys.Key, view string) edm.Properties {
+// OwnerProperties returns the properties that make a row a copy of primary.
+func OwnerProperties(primary keys.Key, view string) edm.Properties {
 	return edm.Properties{PropOwnerPK: primary.Partition, PropOwnerRK: primary.Row, PropView: view}
 }

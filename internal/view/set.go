@@ -59,6 +59,9 @@ func NewSet(codec *edm.Codec, views []*View, outbox bool, copyEntity CopyEntity,
 			return nil, err
 		}
 		names = append(names, v.Name)
+		if v.Journal != nil && s.Journal() != v {
+			return nil, BadView(v.Name, "the store has another journal")
+		}
 	}
 	for _, name := range building {
 		switch {
@@ -95,7 +98,7 @@ func (v *View) check(names []string, outbox bool) error {
 		return BadView(v.Name, "a name has 1 to 64 letters, digits, '-', '_' and '.'")
 	case slices.Contains(names, v.Name):
 		return BadView(v.Name, "two views have this name")
-	case v.Shape.Kind < types.Copies || v.Shape.Kind > types.Lookups:
+	case v.Shape.Kind < types.Copies || v.Shape.Kind > types.Journals:
 		return BadView(v.Name, "its shape has an unknown kind")
 	case v.Shape.Kind == types.Members && v.Shape.List == nil && (table != nil || !v.Foreign()):
 		return BadView(v.Name, "its shape has no List")

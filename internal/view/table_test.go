@@ -67,7 +67,7 @@ func TestACopyOfAnotherPrimaryIsOverwrittenOnlyIfItMayBeTakenOver(t *testing.T) 
 	copyOf := func(primary keys.Key, wanted bool) Claim {
 		c := Claim{View: &View{Name: "byBadge", Shape: types.Shape{Kind: types.Copies}}, Key: keys.Key{Partition: "badge", Row: "B7"}, Owner: primary, Wanted: wanted}
 		if wanted {
-			row := edm.Content{Properties: ownerProperties(primary, c.View.Name)}
+			row := edm.Content{Properties: OwnerProperties(primary, c.View.Name)}
 			w, err := txn.OverWith(c.Key, txn.Row{}, row)
 			if err != nil {
 				t.Fatal(err)

@@ -18,6 +18,7 @@ type View struct {
 
 	Layout   Layout
 	Expiring *Expiring // of entities that expire; else nil
+	Journal  *Journal  // of a view that records changes; else nil
 	meaning            // of the set that the view is one of
 
 	// Rows returns the rows that entity implies, in any order. It must be a pure function

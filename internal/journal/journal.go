@@ -1,0 +1,106 @@
+// Package journal records the changes of entities in rows of their own, in the transaction of each change.
+//
+// The order of an entity's changes must not depend on a clock, and must go on if the entity is deleted and created again. So each change
+// has a [Version] that only grows, and the row of the change is inserted at a key with the version: no two changes have the same one.
+// A partition has an epoch, and each change is numbered within the epoch. The rules, all in one transaction:
+//
+//   - The entity stores its version. The next version is the next number if the entity's epoch is the present one, and otherwise number
+//     1 of the present epoch. An insert takes number 1. If the row of that version exists, because the entity was deleted in this epoch,
+//     the newest row of the entity has the last version.
+//   - The row of the change is inserted, so a request that arrives late, or twice, has no effect.
+//   - The marker of the epoch is merged into on the condition that it exists (If-Match: *), which any number of writers can do
+//     without a conflict. A transaction whose epoch was closed fails, reads the root, which has the present epoch, and starts over.
+//
+// To close an epoch takes one transaction: the root gets the next epoch under its ETag, the marker is deleted, the next one inserted. Only
+// rows of closed epochs are swept: numbers of an epoch that is not closed are known from its rows.
+package journal
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+)
+
+// Journal is the journal of the entities of a table. It is safe for concurrent use.
+type Journal struct {
+	entities *txn.Table
+	rows     *txn.Table // the rows of the journal, in the same table
+
+	mu     sync.Mutex
+	epochs map[string]int64 // the last known epoch of partitions, which may be closed
+}
+
+// Of returns the journal of the entities of a table.
+func Of(entities *txn.Table) *Journal {
+	return &Journal{entities: entities, epochs: map[string]int64{}, rows: &txn.Table{
+		Client: entities.Client, Codec: edm.PropertiesCodec(), Zero: func() any { return new(edm.Properties) },
+	}}
+}
+
+// maxEpochs is of how many partitions a Journal remembers the epoch, at most.
+const maxEpochs = 10_000
+
+func (j *Journal) epochOf(partition string) int64 {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.epochs[partition]
+}
+
+// setEpoch stores the epoch of a partition, 0 for unknown.
+func (j *Journal) setEpoch(partition string, epoch int64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.epochs, partition)
+	if epoch == 0 {
+		return
+	}
+	for other := range j.epochs {
+		if len(j.epochs) < maxEpochs {
+			break
+		}
+		delete(j.epochs, other)
+	}
+	j.epochs[partition] = epoch
+}
+
+// root is the root of a partition's journal. The zero root does not exist.
+type root struct {
+	epoch int64
+	etag  string
+}
+
+func (j *Journal) readRoot(ctx context.Context, partition string) (r root, err error) {
+	row, err := txn.ReadRow(ctx, j.rows.Client, keys.Key{Partition: partition, Row: rootRow})
+	if err != nil || row.Absent() {
+		return r, err
+	}
+	content, err := row.Content()
+	if err != nil {
+		return r, err
+	}
+	epoch, ok := content.Properties[propEpoch].(int64)
+	if !ok || epoch < 1 {
+		return r, fmt.Errorf("root of a journal: %w", azerr.ErrBadReply)
+	}
+	return root{epoch, row.ETag}, nil
+}
+
+// closeEpoch closes the epoch of a partition and begins the next one. It fails with [azerr.ErrConflict] if another program has done so.
+func (j *Journal) closeEpoch(ctx context.Context, partition string, r root) error {
+	next := put(wire.Merge, keys.Key{Partition: partition, Row: rootRow}, edm.Properties{propEpoch: r.epoch + 1})
+	next.ETag = r.etag
+	closed := &txn.Op{Kind: wire.Delete, ETag: "*"}
+	closed.At(marker(partition, r.epoch))
+	batch := txn.NewBatch(j.rows.Client)
+	batch.Add(j.rows, next)
+	batch.Add(j.rows, closed)
+	batch.Add(j.rows, put(wire.Insert, marker(partition, r.epoch+1), edm.Properties{}))
+	_, err := batch.Commit(ctx)
+	return err
+}

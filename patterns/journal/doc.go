@@ -1,0 +1,64 @@
+// Package journal records the changes of entities: who needs to know what an order was last week, who has to undo a mistake, or who
+// has to show an auditor each step of a payment.
+//
+// # Problem
+//
+// A row of the service is only what it is now. A program that writes its own log row in addition to the entity has to keep both in one
+// transaction, and has to order the rows: by a clock, which may be wrong, or by a counter, which begins again if the entity is deleted and
+// created again.
+//
+// # Layout
+//
+// [Of] is a view of a [patterns.Store]. Each change adds a row to the entity's partition, in the same transaction, and the entity stores
+// the version of its last change:
+//
+//	PartitionKey  RowKey                                     Properties
+//	shop          1017                                       State, Total, …, azp_journal = 0000000001-0000000002
+//	shop          ~azp_feed                                  azp_epoch = 1
+//	shop          ~azp_feed_0000000001_!
+//	shop          ~azp_hist_<hash>_9999999998-9999999997     azp_kind = updated, azp_after0, …
+//	shop          ~azp_hist_<hash>_9999999998-9999999998     azp_kind = inserted, azp_after0, …
+//
+// A version is an epoch of the partition, and a number within it; keys have it inverted, so the newest change comes first. Each transaction
+// also merges into the marker of the epoch (If-Match: *), which fails if a sweep has closed it. Neither clocks nor the order in
+// which requests arrive matter: the history of an entity has exactly its changes, in the order of their commits, also if it is deleted and
+// created again, and a late or repeated request changes nothing.
+//
+// # Use
+//
+//	var changes = journal.Of("changes", &journal.Options[Order]{Keep: 90 * 24 * time.Hour})
+//	…
+//	store, err := patterns.NewStore(table, &patterns.StoreOptions[Order]{Views: []patterns.View[Order]{changes}})
+//	…
+//	for change, err := range changes.On(store).History(ctx, key, nil) {
+//
+// [Changes.AsOf] returns the state at a time, [Changes.Restore] stores an earlier version, [Changes.Sweep] deletes old changes. Changes that are
+// made without the Store are not recorded: the next recorded change follows the last one. To a table with entities, and to programs that
+// run, add a journal like any view, as package reindex describes, without Backfill: the history of an entity begins with its next
+// change.
+//
+// # Cost
+//
+// Requests:
+//
+//	a change                                                   0 more; 2 more rows in its transaction, 1 for each further entity
+//	the first insert of a program into a partition             1 more; none if it has changed an entity there
+//	the first change after a sweep has closed the epoch        2 more
+//	insert of an entity that was deleted in the same epoch     2 more
+//	a query of a whole partition                               2 in place of 1: the rows before and after those of the library
+//	History                                                    1 for each 1,000 changes
+//	AsOf                                                       1
+//	Restore                                                    2, and those of the change
+//	Sweep                                                      1 for each 1,000 changes; for each partition with some to delete 1 to 3, and 1 for 100
+//
+// A row of the journal is billed like any other: with [After] each change stores the entity twice. A transaction has room for 49 new
+// entities in place of 100, and with [BeforeAndAfter] an entity of half a MiB cannot be changed any more: the change fails with
+// [patterns.ErrTooLarge] before any request. Scans of the whole table, and those of package reindex, read the rows of the journal too.
+//
+// # When not to use it
+//
+// If all changes of a table are to be read in the order of their times, use package logtail. If only the state at the end of each day is of
+// interest, package dataseries is smaller.
+//
+// https://learn.microsoft.com/azure/storage/tables/table-storage-design-guide#log-tail-pattern
+package journal

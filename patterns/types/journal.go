@@ -1,0 +1,33 @@
+package types
+
+// Content is what a row of a journal contains of the entity.
+type Content int
+
+// What a row of a journal contains, besides the key of the entity, what happened, and when.
+const (
+	After          Content = iota // the entity after the change, or the one that was deleted
+	BeforeAndAfter                // the entity before and after the change
+	Changed                       // the properties that changed, after the change
+	KeyOnly                       // nothing else
+)
+
+// Event is what a change was.
+type Event int
+
+// What happened to an entity.
+const (
+	Inserted Event = iota + 1
+	Updated
+	Deleted
+	Expired // it was deleted because it had expired
+)
+
+var eventNames = [...]string{Inserted: "inserted", Updated: "updated", Deleted: "deleted", Expired: "expired"}
+
+// String returns the name of the event.
+func (e Event) String() string {
+	if e < Inserted || e > Expired {
+		return "unknown event"
+	}
+	return eventNames[e]
+}
