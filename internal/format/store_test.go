@@ -10,6 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/expiry"
 	"github.com/azpatterns/azpatterns/patterns/indexentity"
+	"github.com/azpatterns/azpatterns/patterns/journal"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 )
@@ -19,6 +20,7 @@ var storeGroups = []group{
 	{name: "store", write: writeStore, read: readStore},
 	{name: "lookup", write: writeLookup, read: readLookup},
 	{name: "expiry", write: writeExpiry, read: readExpiry},
+	{name: "journal", write: writeJournal, read: readJournal},
 }
 
 // employee has a property of each type.
@@ -238,4 +240,58 @@ func readExpiry(w *world) {
 	report, err = sweeper.Sweep(w.Context(), nil)
 	w.must(err)
 	w.equal(report.Found, 0)
+}
+
+func newJournal(w *world, content journal.Content) (*patterns.Store[employee], *journal.Changes[employee]) {
+	table, err := patterns.NewTable[employee](w.table("people"), nil)
+	w.must(err)
+	changes := journal.Of("changes", &journal.Options[employee]{Content: content})
+	store, err := patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{changes}})
+	w.must(err)
+	w.must(store.Create(w.Context()))
+	return store, changes.On(store)
+}
+
+func writeJournal(w *world) {
+	store, changes := newJournal(w, journal.BeforeAndAfter)
+	item, err := store.Insert(w.Context(), newEmployee("1", "jones", "Oslo"))
+	w.must(err)
+	_, err = store.UpdateItem(w.Context(), item, func(e *employee) error { e.City = "Bergen"; return nil })
+	w.must(err)
+	_, err = store.Insert(w.Context(), newEmployee("2", "cao", "Oslo"))
+	w.must(err)
+	w.must(store.Delete(w.Context(), employeeKey("2")))
+	time.Sleep(time.Hour)
+	_, err = changes.Sweep(w.Context(), &patterns.SweepOptions{OlderThan: time.Minute}) // the next epoch begins
+	w.must(err)
+	store, _ = newJournal(w, journal.Changed)
+	_, err = store.Update(w.Context(), employeeKey("1"), func(e *employee) error { e.Badge = 8; return nil })
+	w.must(err)
+}
+
+// What was recorded is read, and versions go on.
+func readJournal(w *world) {
+	store, changes := newJournal(w, journal.BeforeAndAfter)
+	_, err := store.Update(w.Context(), employeeKey("1"), func(e *employee) error { e.Name = "smith"; return nil })
+	w.must(err)
+	_, err = store.Insert(w.Context(), newEmployee("2", "cao", "Oslo"))
+	w.must(err)
+	var all []journal.Change[employee]
+	for change, err := range changes.History(w.Context(), employeeKey("1"), nil) {
+		w.must(err)
+		all = append(all, change)
+	}
+	w.equal(len(all), 3)
+	w.equal(string(all[0].Version), "0000000002-0000000002")
+	w.equal(all[0].Before.Badge, int32(8))
+	w.equal(string(all[1].Version), "0000000002-0000000001")
+	w.equal(len(all[1].Changed), 1)
+	w.equal(string(all[2].Version), "0000000001-0000000002")
+	w.equal(all[2].After.City, "Bergen")
+	w.equal(all[2].Before.City, "Oslo")
+	w.equal(all[2].After.Hired, hired)
+	page, err := changes.Page(w.Context(), employeeKey("2"), "", nil)
+	w.must(err)
+	w.equal(len(page.Changes), 1)
+	w.equal(string(page.Changes[0].Version), "0000000002-0000000001")
 }

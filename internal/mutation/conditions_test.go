@@ -22,6 +22,7 @@ var suites = []struct {
 	{"patterns/eventual", eventualMutants},
 	{"patterns/reindex", reindexMutants},
 	{"patterns/shards", shardsMutants},
+	{"patterns/journal", journalMutants},
 	{"patterns/largeentity", largeentityMutants},
 }
 

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/journal"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 )
 
@@ -160,6 +162,53 @@ func sweepEnds(ctx context.Context, a *actor) error {
 	report, err := ends.On(a.store).Sweep(ctx, nil)
 	a.End(fmt.Sprint(report.Done, report.Lookups, report.Skipped, report.Failed, err))
 	return err
+}
+
+// sweepHistory deletes the changes that are old.
+func sweepHistory(ctx context.Context, a *actor) error {
+	a.Begin()
+	report, err := recorded.On(a.store).Sweep(ctx, nil)
+	a.End(fmt.Sprint(report.Done, report.Skipped, report.Failed, err))
+	return err
+}
+
+// checkHistory checks that the recorded changes of an entity are in an order, without a gap behind the oldest, and end with what is stored.
+func checkHistory(ctx context.Context, a *actor, id string) error {
+	var all []journal.Change[thing]
+	for c, err := range recorded.On(a.store).History(ctx, thingKey(id), nil) {
+		if err != nil {
+			return err
+		}
+		all = append(all, c)
+	}
+	slices.Reverse(all)
+	number := func(t *thing) int32 {
+		if t == nil {
+			return 0
+		}
+		return t.N
+	}
+	now := int32(0)
+	for i, c := range all {
+		if i == 0 {
+			now = number(c.Before)
+		}
+		if i > 0 && c.Version <= all[i-1].Version || number(c.Before) != now || (c.Event == journal.Inserted) != (now == 0) || (c.Event == journal.Deleted) != (c.After == nil) {
+			return fmt.Errorf("%w: change %d of %+v", errHistory, i, all)
+		}
+		now = number(c.After)
+	}
+	item, err := a.store.Get(ctx, thingKey(id))
+	if err != nil && !errors.Is(err, patterns.ErrNotFound) {
+		return err
+	}
+	if len(all) > 0 && item.Value.N != now {
+		return fmt.Errorf("%w: stored is %d after %+v", errHistory, item.Value.N, all)
+	}
+	if len(all) == 0 && err == nil {
+		return fmt.Errorf("%w: there is none", errHistory)
+	}
+	return nil
 }
 
 // announce puts a message without an operation, and onMessage waits for one.

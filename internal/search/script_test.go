@@ -67,7 +67,7 @@ func (s *script) open(c *search.Client, h *harness.History, f *patterns.Finisher
 		opts.Views = append(opts.Views, views[name])
 	}
 	store, err := patterns.NewStore(table, opts)
-	remote := slices.ContainsFunc(s.views, func(v string) bool { return v != "email" && v != "tag" && v != "ends" })
+	remote := slices.ContainsFunc(s.views, func(v string) bool { return !slices.Contains([]string{"email", "tag", "ends", "history"}, v) })
 	return &actor{c, store, h, remote, f}, err
 }
 
@@ -213,6 +213,11 @@ func (s *script) clean(ctx context.Context, w *search.World, last *actor) error 
 	}
 	for _, id := range []string{"1", "2"} {
 		_ = read(id)(ctx, last)
+		if slices.Contains(s.views, "history") {
+			if err := checkHistory(ctx, last, id); err != nil {
+				return err
+			}
+		}
 	}
 	if err := last.history.Check(); err != nil {
 		return fmt.Errorf("%w: %w", errUntrue, err)

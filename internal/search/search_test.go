@@ -354,6 +354,34 @@ var cases = []script{
 		clients: [][]op{{insert(email("2", "e", 2))}, {sweepEnds}},
 	},
 	{
+		name: "two clients begin the journal of a partition", views: []string{"history"},
+		clients: [][]op{{insert(thing{ID: "1", N: 1})}, {insert(thing{ID: "1", N: 2}), remove("1")}},
+	},
+	{
+		name: "an entity with a journal is deleted and inserted next to an update", views: []string{"history"},
+		before:  []op{insert(thing{ID: "1", N: 1})},
+		clients: [][]op{{update("1", 2, func(*thing) {})}, {remove("1"), insert(thing{ID: "1", N: 3})}},
+	},
+	{
+		name: "a deleted entity is inserted next to a sweep of its journal", views: []string{"history"},
+		before:  []op{insert(thing{ID: "1", N: 1}), remove("1"), wait},
+		clients: [][]op{{insert(thing{ID: "1", N: 2}), remove("1")}, {sweepHistory}},
+	},
+	{
+		name: "an entity is deleted and inserted next to a sweep of its journal", long: true, views: []string{"history"},
+		before:  []op{insert(thing{ID: "1", N: 1}), update("1", 2, func(*thing) {}), wait},
+		clients: [][]op{{remove("1"), insert(thing{ID: "1", N: 3})}, {sweepHistory}},
+	},
+	{
+		name: "two sweeps of a journal next to an update", long: true, views: []string{"history"},
+		before:  []op{insert(thing{ID: "1", N: 1}), insert(thing{ID: "2", N: 2}), remove("2"), wait},
+		clients: [][]op{{update("1", 3, func(*thing) {}), insert(thing{ID: "2", N: 4})}, {sweepHistory}, {sweepHistory}},
+	},
+	{
+		name: "entities with a journal and a unique copy", long: true, views: []string{"history", "badge"},
+		clients: [][]op{{insert(badge("1", "b", 1))}, {insert(badge("2", "b", 2)), remove("2")}}, messages: 1,
+	},
+	{
 		name: "a lookup next to a unique copy", long: true, views: []string{"tag", "badge"},
 		clients: [][]op{{insert(thing{ID: "1", Tag: "a", Badge: "b", N: 1})}, {remove("1")}},
 	},

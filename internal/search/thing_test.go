@@ -14,6 +14,7 @@ import (
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
 	expiring "github.com/azpatterns/azpatterns/patterns/expiry"
+	"github.com/azpatterns/azpatterns/patterns/journal"
 	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 )
 
@@ -75,7 +76,10 @@ var views = map[string]patterns.View[thing]{
 	}),
 }
 
-func init() { views["tag"], views["ends"] = tags, ends }
+func init() { views["tag"], views["ends"], views["history"] = tags, ends, recorded }
+
+// recorded is a variable of its own, because its reader needs it.
+var recorded = journal.Of("history", &journal.Options[thing]{Content: journal.BeforeAndAfter, Keep: expiry})
 
 // ends is a variable of its own, because its sweeper needs it.
 var ends = expiring.At("ends", nil, func(t *thing) time.Time {
@@ -240,6 +244,7 @@ var (
 	errUntrue       = errors.New("the results of operations have no order")
 	errUnexpected   = errors.New("an operation failed that must not")
 	errExpired      = errors.New("an entity that has expired is found, or stays")
+	errHistory      = errors.New("the history of an entity is not what happened")
 	errVerify       = errors.New("a correct table has findings of Verify")
 )
 
