@@ -26,6 +26,7 @@ var recipes = []struct{ folder, title string }{
 	{"secondaryindex/inter", "Secondary index between partitions"},
 	{"lookup", "Lookup rows: an index over partitions without a worker"},
 	{"expiry", "Entities that expire: sessions with a sliding time"},
+	{"history", "History of each entity, and undoing a change"},
 	{"eventual", "Eventually consistent transaction"},
 	{"indexentity", "Index entities, in three variants"},
 	{"denormalize", "Denormalisation"},
