@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/azpatterns/azpatterns/keys"
@@ -163,9 +164,11 @@ func (w *world) runs(store *people) *reindex.Runs {
 // doJobs handles jobs, at most n.
 func (w *world) doJobs(runs *reindex.Runs, n int) {
 	w.Helper()
+	var left atomic.Int32
+	left.Store(int32(n))
 	w.run("jobs", nil, func(worker *eventual.Worker) {
 		eventual.Handle(worker, "reindex", func(ctx context.Context, job eventual.Job[reindex.Job]) error {
-			if n--; n < 0 {
+			if left.Add(-1) < 0 {
 				return eventual.Snooze(24 * time.Hour)
 			}
 			return runs.Do(ctx, job.Message)

@@ -72,6 +72,9 @@ func Of[T any](name string, opts *Options[T]) *Journal[T] {
 	if j.err == nil && (j.opts.Content < After || j.opts.Content > KeyOnly) {
 		j.err = azerr.Errorf("%w: Content: not one of the constants", patterns.ErrBadOption)
 	}
+	if j.err == nil && j.opts.Content != KeyOnly {
+		_, j.err = view.EntityTypeOf(reflect.TypeFor[T]())
+	}
 	return j
 }
 
@@ -84,9 +87,6 @@ func (j *Journal[T]) Engine() (*view.View, error) {
 	v.Rows = func(any) ([]patterns.DerivedRow, error) { return nil, nil }
 	if only := j.opts.Only; only != nil {
 		v.Journal.Only = func(e any) bool { return only(e.(*T)) }
-	}
-	if j.err == nil && j.opts.Content != KeyOnly {
-		_, j.err = view.EntityTypeOf(reflect.TypeFor[T]())
 	}
 	return v, j.err
 }
