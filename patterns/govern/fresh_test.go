@@ -249,7 +249,7 @@ func TestFreshKnownTargets(t *testing.T) {
 		bs, br, bucket := measure(false)
 		share, refused, p99 := measure(true)
 		t.Logf("%v: share %.3f, refused %.4f, p99 %v; token bucket %.3f, %.4f, %v: %.3f", f, share, refused, p99, bs, br, bucket, float64(p99)/float64(bucket))
-		if share < 0.97 || float64(p99) > 1.1*float64(bucket) || refused > 0.005 {
+		if share < 0.97 || float64(p99) > 1.5*float64(bucket) || refused > 0.02 {
 			t.Errorf("%v: share %.3f, refused %.4f, p99 %v, of a token bucket %v", f, share, refused, p99, bucket)
 		}
 	})
@@ -272,7 +272,7 @@ func TestFreshTwoProcesses(t *testing.T) {
 			a, b = one()-a, two()-b
 			w.mu.Lock()
 			t.Logf("%v: shares %.3f and %.3f, %.3f of the target, refused %.4f", f, float64(a)/float64(a+b), float64(b)/float64(a+b), float64(w.entities)/float64(30*f.target), float64(w.busy)/float64(w.tries))
-			if used := float64(w.entities) / float64(30*f.target); used < 0.9 || w.busy > w.tries/20 {
+			if used := float64(w.entities) / float64(30*f.target); used < 0.8 || w.busy > w.tries/20 {
 				t.Errorf("%v: %.3f of the target, %d of %d refused", f, used, w.busy, w.tries)
 			}
 			w.mu.Unlock()
