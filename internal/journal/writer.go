@@ -142,6 +142,22 @@ func (t *Transaction) After(r *Recording, body []byte) (err error) {
 	return err
 }
 
+// Rows is how many rows the journal adds to the transaction.
+func (t *Transaction) Rows() int {
+	if len(t.changes) == 0 {
+		return 0
+	}
+	return t.heads() + len(t.changes)
+}
+
+// heads is how many rows of the partition come before those of the changes: the root, if the transaction inserts it, and the marker.
+func (t *Transaction) heads() int {
+	if t.first {
+		return 2
+	}
+	return 1
+}
+
 // Add adds the rows of the journal to the transaction.
 func (t *Transaction) Add(batch *txn.Batch) {
 	if t.at = batch.Len(); len(t.changes) == 0 {
@@ -165,19 +181,16 @@ func (t *Transaction) Refused(index int) bool {
 	if len(t.changes) == 0 || index >= 0 && index < t.at {
 		return false
 	}
-	changes := t.at + 1
-	if t.first {
-		changes++
-	}
-	if index < changes { // the epoch was closed, or the partition has one
+	i := index - t.at - t.heads()
+	switch {
+	case i < 0: // the epoch was closed, or the partition has one
 		t.stale = true
 		t.journal.setEpoch(t.partition, 0)
 		return index >= 0
-	}
-	if index-changes >= len(t.changes) {
+	case i >= len(t.changes):
 		return false
 	}
-	t.changes[index-changes].reread = true
+	t.changes[i].reread = true
 	return true
 }
 

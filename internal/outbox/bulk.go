@@ -247,6 +247,9 @@ func isolated(err error) bool {
 // those of t, did, or did not if least is 0. It returns at least least.
 func (t *transaction) fit(n, least int) int {
 	rows := len(t.changed) + len(t.local) + len(t.needOutbox())
+	if t.journal != nil {
+		rows += t.journal.Rows()
+	}
 	if rows == 0 {
 		return max(least, 1)
 	}

@@ -43,6 +43,7 @@ type recorder interface {
 	Attempt(ctx context.Context, n int, of func(i int) (*journal.Recording, keys.Key, *txn.Record)) error
 	Before(r *journal.Recording, v *view.View, was *txn.Record) error
 	Record(r *journal.Recording, entity keys.Key, stored, was *txn.Record, now any, expired bool) error
+	Rows() int
 	Add(batch *txn.Batch)
 	Refused(index int) bool
 	Committed()

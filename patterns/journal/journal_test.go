@@ -16,6 +16,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/expiry"
 	"github.com/azpatterns/azpatterns/patterns/journal"
 	"github.com/azpatterns/azpatterns/patterns/reindex"
@@ -240,6 +241,9 @@ func TestRestoreStoresAnEarlierVersion(t *testing.T) {
 		assert.WantError(t, err, patterns.ErrBadOption, "a change without the entity")
 	})
 }
+
+// A command and a worker call the sweep like those of other packages.
+var _ eventual.Sweeper = (*journal.Changes[order])(nil)
 
 func TestOnlySelectedEntitiesAreRecorded(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
