@@ -489,3 +489,19 @@ func TestBadInputIsRefusedWithoutARequest(t *testing.T) {
 		b.WantRequestCount(t, 0)
 	})
 }
+
+// Nothing shows that the service ever refuses concurrent merges with If-Match: *. If it does, the change starts over.
+func TestARefusedTransactionStartsOver(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		for code, status := range map[string]int{"UpdateConditionNotSatisfied": 412, "EntityAlreadyExists": 409} {
+			w := newWorld(t, b, nil)
+			item := assert.Must(w.Insert(ctx, newOrder("1", "new", 1)))(t)
+			b.Fault(storagetest.On("Table.Batch").Nth(1).Status(status, code))
+			_, err := w.UpdateItem(ctx, item, func(o *order) error { o.Total++; return nil })
+			assert.NoError(t, err)
+			b.ClearFaults()
+			assert.Equal(t, fmt.Sprint(w.history(t, "1")), "[inserted new:1 updated new:2]")
+		}
+	})
+}
