@@ -150,6 +150,7 @@ var edges = map[string][]string{
 	},
 	"internal/journal": {
 		"internal/azerr",
+		"internal/calls",
 		"internal/edm",
 		"internal/fetch",
 		"internal/sweep",

@@ -93,14 +93,21 @@ func (j *Journal) readRoot(ctx context.Context, partition string) (r root, err e
 
 // closeEpoch closes the epoch of a partition and begins the next one. It fails with [azerr.ErrConflict] if another program has done so.
 func (j *Journal) closeEpoch(ctx context.Context, partition string, r root) error {
-	next := put(wire.Merge, keys.Key{Partition: partition, Row: rootRow}, edm.Properties{propEpoch: r.epoch + 1})
+	return j.advance(ctx, partition, r, r.epoch+1, false)
+}
+
+// advance is closeEpoch up to a later epoch. lost means that the marker of the epoch does not exist.
+func (j *Journal) advance(ctx context.Context, partition string, r root, to int64, lost bool) error {
+	next := put(wire.Merge, keys.Key{Partition: partition, Row: rootRow}, edm.Properties{propEpoch: to})
 	next.ETag = r.etag
 	closed := &txn.Op{Kind: wire.Delete, ETag: "*"}
 	closed.At(marker(partition, r.epoch))
 	batch := txn.NewBatch(j.rows.Client)
 	batch.Add(j.rows, next)
-	batch.Add(j.rows, closed)
-	batch.Add(j.rows, put(wire.Insert, marker(partition, r.epoch+1), edm.Properties{}))
+	if !lost {
+		batch.Add(j.rows, closed)
+	}
+	batch.Add(j.rows, put(wire.Insert, marker(partition, to), edm.Properties{}))
 	_, err := batch.Commit(ctx)
 	return err
 }

@@ -34,6 +34,22 @@ func (j *Journal) Changes(ctx context.Context, entity keys.Key, f query.Filter, 
 	return changes, next, err
 }
 
+// Newest returns the newest recorded change of an entity that f matches, nil for none. One request, or more if the service ends pages early.
+func (j *Journal) Newest(ctx context.Context, entity keys.Key, f query.Filter) (*Change, error) {
+	for cursor := ""; ; {
+		changes, next, err := j.Changes(ctx, entity, f, cursor, &types.QueryOptions{PageSize: 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(changes) > 0 {
+			return &changes[0], nil
+		}
+		if cursor = next; cursor == "" {
+			return nil, nil
+		}
+	}
+}
+
 // Change returns one change of an entity, or an error that matches [azerr.ErrNotFound]. One request.
 func (j *Journal) Change(ctx context.Context, entity keys.Key, v Version) (Change, error) {
 	at := Row{Entity: entity, Version: v}

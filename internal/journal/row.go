@@ -107,12 +107,19 @@ func (r *Row) key() keys.Key {
 // https://learn.microsoft.com/rest/api/storageservices/understanding-the-table-service-data-model#property-types
 const maxBinary = 64 << 10
 
+// maxText is the length of the longest String property. Names have ASCII characters only, or few others.
+const maxText = 32 << 10
+
 // insert returns the operation that stores the row, as one of the named view.
 func (r *Row) insert(name string) *txn.Op {
 	p := view.OwnerProperties(r.Entity, name)
 	p[Prop], p[propKind], p[view.PropOp] = r.Version.String(), int32(r.Event), r.Op
 	if r.Names != nil {
-		p[propNames] = strings.Join(r.Names, ",")
+		if names := strings.Join(r.Names, ","); len(names) <= maxText { // the properties themselves are more important
+			p[propNames] = names
+		} else {
+			p[propNames] = ""
+		}
 	}
 	addParts(p, propBefore, r.Before)
 	addParts(p, propAfter, r.After)
@@ -145,8 +152,10 @@ func read(row edm.Content) (r Row, err error) {
 		Version: version, Event: types.Event(event), Op: row.Text(view.PropOp),
 		Before: partsOf(row.Properties, propBefore), After: partsOf(row.Properties, propAfter),
 	}
-	if names := row.Text(propNames); names != "" {
-		r.Names = strings.Split(names, ",")
+	if names, ok := row.Properties[propNames].(string); ok {
+		if r.Names = []string{}; names != "" {
+			r.Names = strings.Split(names, ",")
+		}
 	}
 	if !ok || r.Event < types.Inserted || r.Event > types.Expired {
 		err = fmt.Errorf("row of a journal: %w", azerr.ErrBadReply)
@@ -175,7 +184,7 @@ func (r *Row) keepChanges(now []byte) (err error) {
 		w, has := after[name]
 		return had && has && edm.Properties{name: v}.Equal(edm.Properties{name: w})
 	})
-	if r.Names = slices.Sorted(maps.Keys(differs)); now == nil {
+	if r.Names = append([]string{}, slices.Sorted(maps.Keys(differs))...); now == nil {
 		return nil
 	}
 	maps.DeleteFunc(after, func(name string, _ any) bool { _, changed := differs[name]; return !changed })

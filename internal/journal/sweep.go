@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/fetch"
 	"github.com/azpatterns/azpatterns/internal/sweep"
 	"github.com/azpatterns/azpatterns/internal/txn"
@@ -17,7 +18,7 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// parallel is how many transactions of a sweep are in flight.
+// parallel is how many requests of a sweep, or of a transaction, are in flight.
 const parallel = 8
 
 // sweeper is a sweep of the rows of one view.
@@ -25,11 +26,11 @@ type sweeper struct {
 	*sweep.Run
 	*Journal
 	name string
-	last string // the prefix of the rows of the entity whose newest old row was met
+	last string // the entity whose newest old row was met
 }
 
-// Sweep deletes the rows of the named view that are older than a time, except the newest of these of each entity that existed then: it has
-// the state of the entity at that time.
+// Sweep deletes the rows of the named view that are older than a time, except the newest of these of each entity, which has the state of
+// the entity at that time. A deletion goes when nothing older is left, so in a later sweep.
 func (j *Journal) Sweep(ctx context.Context, name string, keep time.Duration, opts *types.SweepOptions) (types.SweepReport, error) {
 	ctx, run, err := sweep.Begin(ctx, "journal "+name, opts, keep)
 	sw := &sweeper{Run: run, Journal: j, name: name}
@@ -58,20 +59,17 @@ func (sw *sweeper) page(ctx context.Context, _ int, cursor string) (next string,
 		}
 		at = cursor[len(layout):]
 	}
-	f := query.And(query.RowKey.Within(keys.Prefix(historyPrefix)), query.Prop(view.PropView).Eq(sw.name), query.Timestamp.Lt(before), sw.InPartitions())
-	rows, next, err := fetch.PropertiesPage(ctx, sw.rows.Client, f, &types.QueryOptions{Select: []string{Prop, propKind}, Allow: query.TableScan, PageSize: sw.PageSize()}, at)
+	f := query.And(query.RowKey.Within(keys.Prefix(historyPrefix)), query.Timestamp.Lt(before), sw.InPartitions())
+	rows, next, err := fetch.PropertiesPage(ctx, sw.rows.Client, f, &types.QueryOptions{Select: []string{Prop, propKind, view.PropView}, Allow: query.TableScan, PageSize: sw.PageSize()}, at)
 	if err != nil {
 		return cursor, err
 	}
-	for len(rows) > 0 {
-		n := 1
-		for n < len(rows) && rows[n].Key.Partition == rows[0].Key.Partition {
-			n++
-		}
-		if err := sw.partition(ctx, rows[:n]); err != nil {
-			return cursor, err
-		}
-		rows = rows[n:]
+	var all []*expired
+	for i := range rows {
+		sw.decide(&all, rows, i, next == "")
+	}
+	if err := calls.Each(ctx, len(all), parallel, func(ctx context.Context, i int) error { return sw.remove(ctx, all[i]) }); err != nil {
+		return cursor, err
 	}
 	if next != "" {
 		next = before.Format(layout) + next
@@ -79,45 +77,65 @@ func (sw *sweeper) page(ctx context.Context, _ int, cursor string) (next string,
 	return next, ctx.Err()
 }
 
-// partition deletes those of the old rows of a partition that are not kept, after their epoch was closed.
-func (sw *sweeper) partition(ctx context.Context, rows []fetch.Entry) error {
-	var gone []keys.Key
-	var epoch int64
-	for i := range rows {
-		version, _ := ParseVersion(rows[i].Text(Prop))
-		event, _ := rows[i].Properties[propKind].(int32)
-		entity := rows[i].Key.Partition + "\x00" + rows[i].Key.Row[:len(historyPrefix)+view.HashSize]
-		newest := entity != sw.last
-		if sw.last = entity; newest && types.Event(event) != types.Deleted && types.Event(event) != types.Expired {
-			sw.Found(rows[i].Key, nil, func(r *types.SweepReport) { r.Skipped++ })
-			continue
-		}
-		gone, epoch = append(gone, rows[i].Key), max(epoch, version.Epoch)
+// expired are the rows of a partition that are to be deleted.
+type expired struct {
+	partition string
+	epoch     int64 // the latest of them
+	rows      []keys.Key
+}
+
+// decide adds row i of a page to those to be deleted, unless it is kept. Rows of an entity follow each other, the newest first. The
+// newest old row is kept, because it has the state at that time: also a deletion, as long as there are older rows, which would
+// then seem to be that state if this sweep ends before it has deleted them. end means that no further row follows those of the page.
+func (sw *sweeper) decide(all *[]*expired, rows []fetch.Entry, i int, end bool) {
+	row := &rows[i]
+	entity := entityOf(row.Key)
+	newest := entity != sw.last
+	if sw.last = entity; row.Text(view.PropView) != sw.name {
+		return // of another Store, or of a journal that had another name
 	}
-	if len(gone) == 0 {
-		return nil
+	event, _ := row.Properties[propKind].(int32)
+	deleted := types.Event(event) == types.Deleted || types.Event(event) == types.Expired
+	alone := i+1 < len(rows) && entityOf(rows[i+1].Key) != entity || i+1 == len(rows) && end
+	if newest && !(deleted && alone) {
+		sw.Found(row.Key, nil, func(r *types.SweepReport) { r.Skipped++ })
+		return
 	}
-	if !sw.DryRun {
-		if err := sw.closeUpTo(ctx, rows[0].Key.Partition, epoch); err != nil {
-			return err
-		}
+	if n := len(*all); n == 0 || (*all)[n-1].partition != row.Key.Partition {
+		*all = append(*all, &expired{partition: row.Key.Partition})
 	}
+	last := (*all)[len(*all)-1]
+	version, _ := ParseVersion(row.Text(Prop))
+	last.epoch = max(last.epoch, version.Epoch)
+	last.rows = append(last.rows, row.Key)
+}
+
+// entityOf returns what the rows of an entity have in common.
+func entityOf(row keys.Key) string {
+	return row.Partition + "\x00" + row.Row[:min(len(row.Row), len(historyPrefix)+view.HashSize)]
+}
+
+// remove deletes rows of a partition after their epoch was closed.
+func (sw *sweeper) remove(ctx context.Context, e *expired) error {
 	failed := map[int]error{}
 	if !sw.DryRun {
-		b := txn.NewBulk(sw.rows, parallel, func(types.Progress) {}, func(i int, _ keys.Key, _ *txn.Op, err error) {
+		if err := sw.closeUpTo(ctx, e.partition, e.epoch); err != nil {
+			return err
+		}
+		b := txn.NewBulk(sw.rows, 1, func(types.Progress) {}, func(i int, _ keys.Key, _ *txn.Op, err error) {
 			if !errors.Is(err, azerr.ErrNotFound) {
 				failed[i] = err
 			}
 		})
 		b.Alone = true
-		for _, key := range gone {
+		for _, key := range e.rows {
 			op := &txn.Op{Kind: wire.Delete, ETag: "*", IfExists: true}
 			op.At(key)
 			b.Add(ctx, op)
 		}
 		b.Flush(ctx)
 	}
-	for i, key := range gone {
+	for i, key := range e.rows {
 		sw.Found(key, failed[i], func(r *types.SweepReport) { r.Done++ })
 	}
 	return nil
@@ -127,8 +145,13 @@ func (sw *sweeper) partition(ctx context.Context, rows []fetch.Entry) error {
 func (j *Journal) closeUpTo(ctx context.Context, partition string, epoch int64) error {
 	for {
 		r, err := j.readRoot(ctx, partition)
-		if err != nil || r.epoch != epoch {
+		switch {
+		case err != nil:
 			return err
+		case r.epoch == 0:
+			return fmt.Errorf("root of a journal: %w", azerr.ErrNotFound)
+		case r.epoch > epoch:
+			return nil
 		}
 		if err = j.closeEpoch(ctx, partition, r); !errors.Is(err, azerr.ErrConflict) {
 			return err

@@ -2,7 +2,9 @@ package journal
 
 import (
 	"context"
+	"slices"
 
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/txn"
 	"github.com/azpatterns/azpatterns/internal/view"
@@ -22,6 +24,15 @@ type Transaction struct {
 	id        string
 	at        int // the first change of the transaction that is one of the journal
 	changes   []*Recording
+
+	lost int64        // the epoch whose marker did not exist in the last attempt
+	open []openChange // of earlier attempts whose outcome is not known
+}
+
+// openChange is the first change of an attempt that may have been applied, or may still be.
+type openChange struct {
+	key keys.Key
+	id  string
 }
 
 // Begin begins a transaction.
@@ -35,37 +46,58 @@ type Recording struct {
 	row    Row
 	last   Version // of the entity's newest row, which was read because the next version was taken
 	reread bool    // it must be read
+	begins bool    // the entity has no version yet
 }
 
-// Attempt begins an attempt to change the entities at some keys; was is what each of them is now, nil if it is not stored.
-func (t *Transaction) Attempt(ctx context.Context, n int, of func(i int) (r *Recording, entity keys.Key, was *txn.Record)) error {
-	t.epoch, t.first, t.id, t.changes = 0, false, txn.NewID(), nil
-	for i := range n {
-		r, entity, was := of(i)
-		if t.epoch = max(t.epoch, versionIn(was).Epoch); r.reread {
-			newest, _, err := t.journal.Changes(ctx, entity, query.Filter{}, "", &types.QueryOptions{Limit: 1})
-			if err != nil {
-				return err
-			}
-			if r.reread = false; len(newest) > 0 {
-				r.last = newest[0].Version
+// Attempt begins an attempt to change the entities at some keys; was is what each of them is now, nil if it is not stored. It reports
+// whether an earlier attempt was applied, whose outcome was not known.
+func (t *Transaction) Attempt(ctx context.Context, n int, of func(i int) (r *Recording, entity keys.Key, was *txn.Record)) (applied bool, err error) {
+	err = calls.Each(ctx, n, parallel, func(ctx context.Context, i int) error {
+		r, entity, _ := of(i)
+		if !r.reread {
+			return nil
+		}
+		newest, err := t.journal.Newest(ctx, entity, query.Filter{})
+		if err == nil {
+			if r.reread = false; newest != nil {
+				r.last = newest.Version
 			}
 		}
-		t.epoch = max(t.epoch, r.last.Epoch)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	if applied, err = t.anyApplied(ctx); applied || err != nil {
+		return applied, err
+	}
+	t.epoch, t.first, t.id, t.changes = 0, false, txn.NewID(), nil
+	for i := range n {
+		r, _, was := of(i)
+		t.epoch = max(t.epoch, versionIn(was).Epoch, r.last.Epoch)
 	}
 	if known := max(t.epoch, t.journal.epochOf(t.partition)); known > 0 && !t.stale {
 		t.epoch = known
-		return nil
+		return false, nil
 	}
 	now, err := t.journal.readRoot(ctx, t.partition)
-	if t.stale = err != nil; err != nil {
-		return err
+	if err != nil {
+		return false, err
 	}
-	if t.first = now.epoch == 0; t.first {
-		now.epoch = max(t.epoch, 1) // the entities may have been copied to this table
+	switch {
+	case now.epoch == 0:
+		t.first, t.epoch = true, t.epoch+1 // the entities may have been copied to this table
+	case t.lost == now.epoch, t.epoch > now.epoch: // rows were deleted, or copied, without the Store
+		to := max(t.epoch, now.epoch) + 1
+		if err := t.journal.advance(ctx, t.partition, now, to, t.lost == now.epoch); err != nil {
+			return false, err
+		}
+		t.epoch = to
+	default:
+		t.epoch = now.epoch
 	}
-	t.epoch = now.epoch
-	return nil
+	t.stale, t.lost = false, 0
+	return false, nil
 }
 
 // Before begins the recording of a change of was by v, nil if the change is not recorded. The function that makes the next version has not
@@ -101,8 +133,8 @@ func (t *Transaction) Record(r *Recording, entity keys.Key, stored, was *txn.Rec
 	case was == nil:
 		r.row.Event = types.Inserted
 	}
-	last := r.last
-	if v := versionIn(stored); v.Compare(last) > 0 {
+	last, v := r.last, versionIn(stored)
+	if r.begins = v == (Version{}); v.Compare(last) > 0 {
 		last = v
 	}
 	r.row.Version = last.next(t.epoch)
@@ -110,8 +142,14 @@ func (t *Transaction) Record(r *Recording, entity keys.Key, stored, was *txn.Rec
 	if now == nil && r.row.Before == nil && r.view.Journal.Content != types.KeyOnly {
 		r.row.Before, err = t.encode(was)
 	}
+	if now == nil && len(r.row.Before) > maxDeleted {
+		r.row.Before = nil
+	}
 	return err
 }
+
+// maxDeleted is how large the row of a deleted entity may be, as JSON, to be recorded: a delete must not fail because of it.
+const maxDeleted = 1_000_000
 
 func valueOf(r *txn.Record) any {
 	if r == nil {
@@ -177,20 +215,26 @@ func (t *Transaction) Add(batch *txn.Batch) {
 }
 
 // Refused records that the change at index could not be made, -1 for an unknown one, and reports whether that is a row of the journal.
-func (t *Transaction) Refused(index int) bool {
+// missing means that the row does not exist.
+func (t *Transaction) Refused(index int, missing bool) bool {
 	if len(t.changes) == 0 || index >= 0 && index < t.at {
 		return false
 	}
 	i := index - t.at - t.heads()
 	switch {
 	case i < 0: // the epoch was closed, or the partition has one
-		t.stale = true
+		if t.stale = true; missing && !t.first {
+			t.lost = t.epoch
+		}
 		t.journal.setEpoch(t.partition, 0)
 		return index >= 0
 	case i >= len(t.changes):
 		return false
 	}
 	t.changes[i].reread = true
+	for _, r := range t.changes { // others may have been deleted in this epoch too
+		r.reread = r.reread || r.begins && r.last == (Version{})
+	}
 	return true
 }
 
@@ -201,17 +245,34 @@ func (t *Transaction) Committed() {
 	}
 }
 
-// Applied reports whether the row of a change shows that the transaction was applied. It makes at most one request.
+// Applied reports whether the row of a change shows that the transaction, whose outcome is not known, was applied. If not, it may still
+// be. It makes at most one request for each such attempt.
 func (t *Transaction) Applied(ctx context.Context) (bool, error) {
 	if len(t.changes) == 0 {
 		return false, nil
 	}
-	row, err := txn.ReadRow(ctx, t.journal.rows.Client, t.changes[0].row.key())
-	if err != nil || row.Absent() {
-		return false, err
+	t.open = append(t.open, openChange{t.changes[0].row.key(), t.id})
+	return t.anyApplied(ctx)
+}
+
+// anyApplied reports whether one of the attempts whose outcome is not known was applied. An attempt whose version another change has
+// cannot be applied any more. One whose version none has, and the next attempt, which takes the same version, cannot both be.
+func (t *Transaction) anyApplied(ctx context.Context) (bool, error) {
+	for i := len(t.open) - 1; i >= 0; i-- {
+		row, err := txn.ReadRow(ctx, t.journal.rows.Client, t.open[i].key)
+		if err != nil {
+			return false, err
+		}
+		if row.Absent() {
+			continue
+		}
+		content, err := row.Content()
+		if err != nil || content.Text(view.PropOp) == t.open[i].id {
+			return err == nil, err
+		}
+		t.open = slices.Delete(t.open, i, i+1)
 	}
-	content, err := row.Content()
-	return content.Text(view.PropOp) == t.id, err
+	return false, nil
 }
 
 // Steps returns the rows that a journal adds to a transaction which changes n entities of a partition that has an epoch.

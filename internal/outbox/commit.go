@@ -110,7 +110,7 @@ func primaryPassed(primaries []txn.Change, index int, e *types.Error) bool {
 // transaction. index is that of the change that failed, -1 if it is not known.
 func (t *transaction) classify(ctx context.Context, index int, e *types.Error) error {
 	conflict := errors.Is(e, azerr.ErrExists) || errors.Is(e, azerr.ErrConflict) || errors.Is(e, azerr.ErrNotFound)
-	if conflict && t.journal != nil && t.journal.Refused(index) {
+	if conflict && t.journal != nil && t.journal.Refused(index, errors.Is(e, azerr.ErrNotFound)) {
 		return &retryable{e}
 	}
 	if conflict && index >= len(t.changed) {

@@ -40,12 +40,12 @@ type transaction struct {
 // recorder adds the rows of a journal to a transaction: [journal.Transaction]. Transactions of a Store without a journal do not
 // reach its code.
 type recorder interface {
-	Attempt(ctx context.Context, n int, of func(i int) (*journal.Recording, keys.Key, *txn.Record)) error
+	Attempt(ctx context.Context, n int, of func(i int) (*journal.Recording, keys.Key, *txn.Record)) (applied bool, err error)
 	Before(r *journal.Recording, v *view.View, was *txn.Record) error
 	Record(r *journal.Recording, entity keys.Key, stored, was *txn.Record, now any, expired bool) error
 	Rows() int
 	Add(batch *txn.Batch)
-	Refused(index int) bool
+	Refused(index int, missing bool) bool
 	Committed()
 	Applied(ctx context.Context) (bool, error)
 	Mark(r *journal.Recording, unknown *edm.Unknown) edm.Unknown
@@ -275,7 +275,9 @@ func (t *transaction) of(primary keys.Key) *operation {
 
 // attempt carries the transaction out once. A *retryable error allows another attempt.
 func (t *transaction) attempt(ctx context.Context) ([]txn.Record, error) {
-	if err := t.plan(ctx); err != nil {
+	if err := t.plan(ctx); err == errRecorded {
+		return t.records(t.present(ctx)), nil
+	} else if err != nil {
 		return nil, err
 	}
 	if t.changesNothing() {

@@ -35,7 +35,9 @@ type planned struct {
 // plan reads the primaries, if necessary, and derives the rows of both versions of each.
 func (t *transaction) plan(ctx context.Context) error {
 	var read []*operation
-	for _, op := range t.ops {
+	last := make([]planned, len(t.ops)) // of the last attempt
+	for i, op := range t.ops {
+		last[i] = op.planned
 		if op.Known && op.Spent != nil && op.Spent.Swap(true) {
 			op.Was, op.Known = nil, false
 		}
@@ -63,12 +65,19 @@ func (t *transaction) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.changed = nil
 	if t.journal != nil {
-		if err := t.journal.Attempt(ctx, len(t.ops), t.recordedAt); err != nil {
+		applied, err := t.journal.Attempt(ctx, len(t.ops), t.recordedAt)
+		if err != nil {
 			return fmt.Errorf("%s: journal: %w", t.name(), err)
 		}
+		if applied {
+			for i, op := range t.ops {
+				op.planned = last[i]
+			}
+			return errRecorded
+		}
 	}
+	t.changed = nil
 	var local []view.Diff
 	for _, op := range t.ops {
 		diffs, err := t.derive(op)
@@ -177,6 +186,9 @@ func (t *transaction) derive(op *operation) ([]view.Diff, error) {
 	}
 	return local, nil
 }
+
+// errRecorded means that the journal shows that the last attempt was applied, whose outcome was not known.
+var errRecorded = errors.New("applied")
 
 // recordedAt is for [journal.Transaction.Attempt].
 func (t *transaction) recordedAt(i int) (r *journal.Recording, entity keys.Key, was *txn.Record) {

@@ -40,7 +40,7 @@ type Page[T any] struct {
 }
 
 // History returns the recorded changes of the entity at key, the newest first, whether the entity exists or not. Limit and PageSize of
-// opts limit the changes, and other options are refused with [patterns.ErrBadOption]. A change that is made during the call may be missing.
+// opts limit the changes; Select is refused with [patterns.ErrBadOption], and the others have no effect. A change that is made during the call may be missing.
 // One request for each 1,000 changes, or 4 MiB of them.
 func (c *Changes[T]) History(ctx context.Context, key keys.Key, opts *patterns.QueryOptions) iter.Seq2[Change[T], error] {
 	limit := 0
@@ -111,14 +111,28 @@ func (c *Changes[T]) of(r *journal.Change) (Change[T], error) {
 // AsOf returns the last change of the entity at key that the service stored at a time or earlier, by its clock. If [Deleted] or [Expired], the
 // entity did not exist then; otherwise After is the entity at that time, if Content is [After] or [BeforeAndAfter].
 // [patterns.ErrNotFound] if no change until then is recorded: the entity did not exist, or the journal began later, or the change was swept.
-// One request.
+// One request, or more if the history is long.
 func (c *Changes[T]) AsOf(ctx context.Context, key keys.Key, at time.Time) (Change[T], error) {
-	page, err := c.page(ctx, key, query.Timestamp.Le(at), "", &patterns.QueryOptions{Limit: 1})
-	if err == nil && len(page.Changes) == 0 {
+	change, err := c.asOf(ctx, key, at)
+	if err != nil {
+		err = fmt.Errorf("as of: %w", azerr.Seal(err))
+	}
+	return change, err
+}
+
+func (c *Changes[T]) asOf(ctx context.Context, key keys.Key, at time.Time) (none Change[T], err error) {
+	if err := c.check(key); err != nil {
+		return none, err
+	}
+	if at.Year() < 1601 { // which the service cannot compare
+		return none, patterns.ErrNotFound
+	}
+	change, err := c.store.Engine().Journal.Newest(ctx, key, query.Timestamp.Le(at))
+	if err == nil && change == nil {
 		err = patterns.ErrNotFound
 	}
 	if err != nil {
-		return Change[T]{}, fmt.Errorf("as of: %w", azerr.Seal(err))
+		return none, err
 	}
-	return page.Changes[0], nil
+	return c.of(change)
 }

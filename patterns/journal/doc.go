@@ -36,7 +36,7 @@
 // it every day, from a worker with HandleSweep of package eventual, or from a command with ToSweep of package tablectl. Changes that are
 // made without the Store are not recorded: the next recorded change follows the last one. To a table with entities, and to programs that
 // run, add a journal like any view, as package reindex describes, without Backfill: the history of an entity begins with its next
-// change.
+// change. Properties that the type has no field for are recorded too, but not returned.
 //
 // # Cost
 //
@@ -45,16 +45,30 @@
 //	a change                                                   0 more; 2 more rows in its transaction, 1 for each further entity
 //	the first insert of a program into a partition             1 more; none if it has changed an entity there
 //	the first change after a sweep has closed the epoch        2 more
-//	insert of an entity that was deleted in the same epoch     2 more
+//	insert of entities that were deleted in the same epoch     1 more for each of them, and 1
 //	a query of a whole partition                               2 in place of 1: the rows before and after those of the library
 //	History                                                    1 for each 1,000 changes
-//	AsOf                                                       1
+//	AsOf                                                       1, or more if the history is long
 //	Restore                                                    2, and those of the change
 //	Sweep                                                      1 for each 1,000 changes; for each partition with some to delete 1 to 3, and 1 for 100
 //
 // A row of the journal is billed like any other: with [After] each change stores the entity twice. A transaction has room for 49 new
-// entities in place of 100, and with [BeforeAndAfter] an entity of half a MiB cannot be changed any more: the change fails with
-// [patterns.ErrTooLarge] before any request. Scans of the whole table, and those of package reindex, read the rows of the journal too.
+// entities in place of 100, and without [patterns.Accelerate] no key in it can have a quote. Scans of the whole table, and those of package
+// reindex, read the rows of the journal too.
+//
+// # Limits
+//
+// A row of the journal has the entity as JSON, which may have about 1 MiB: Binary properties take a third more than in the entity, other text
+// than ASCII up to half more. A change of an entity that is larger, or with [BeforeAndAfter] half as large, fails with [patterns.ErrTooLarge]
+// before any request; a delete does not fail, and is recorded without the entity. An entity has two properties of the library, so at
+// most 250 others.
+//
+// Times are those at which the service has stored the rows. If rows are copied, by hand, by a backup, or by package shards when a partition
+// moves, they have the time of the copy: [Changes.AsOf] and the age for a sweep begin again, and versions stay right. So keep a journal
+// out of tables that move if times matter.
+//
+// A [patterns.Store.Put] whose reply was lost, and whose process is then paused until a sweep has deleted its change, may be recorded twice. The
+// rows of a journal that is removed, or gets another name, stay until a Store that has it sweeps them; History shows them.
 //
 // # When not to use it
 //

@@ -14,7 +14,9 @@ import (
 // Restore stores the entity at key as it was after the change of a version, or, if that deleted it, before. It is an ordinary change of the
 // Store, with all its views and a change of its own: an insert if the entity does not exist, and otherwise [patterns.Store.PutItem]. If
 // another program changes the entity meanwhile, it fails with [patterns.ErrConflict] or [patterns.ErrExists], and changes nothing.
-// [patterns.ErrNotFound] if the change is not recorded; [patterns.ErrBadOption] if Content was [KeyOnly] or [Changed].
+// [patterns.ErrNotFound] if the change is not recorded; [patterns.ErrBadOption] if the change was recorded without the whole entity: with [KeyOnly], with [Changed]
+// unless it was deleted, or if it was deleted and too large. Properties that T has no field for are not restored: they stay as they
+// are, or are missing if the entity does not exist.
 //
 // Two requests, and those of the change, which does not read the entity again.
 func (c *Changes[T]) Restore(ctx context.Context, key keys.Key, version Version) (patterns.Item[T], error) {
@@ -45,7 +47,7 @@ func (c *Changes[T]) restore(ctx context.Context, key keys.Key, version Version)
 	if change.Event == Deleted || change.Event == Expired {
 		entity = change.Before
 	}
-	if entity == nil || change.Changed != nil {
+	if entity == nil || change.Changed != nil && change.After != nil {
 		return item, azerr.Errorf("%w: Content: the change was recorded without the whole entity", patterns.ErrBadOption)
 	}
 	now, err := c.store.Get(ctx, key)
@@ -59,7 +61,8 @@ func (c *Changes[T]) restore(ctx context.Context, key keys.Key, version Version)
 }
 
 // Sweep deletes the changes that are older than OlderThan, by default [Options.Keep], by the clock of the service. It keeps the newest of
-// these of each entity that existed then, so that [Changes.AsOf] finds the state at any later time. Any number of sweeps may run
+// these of each entity, so that [Changes.AsOf] finds the state at any later time; that of a deletion goes in the next sweep, when nothing
+// older is left. Any number of sweeps may run
 // concurrently with each other and with programs that write.
 //
 // The report's Found are the changes that are so old, Done those that were deleted, Skipped those that were kept. A step is a page of up
