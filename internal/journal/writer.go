@@ -148,8 +148,9 @@ func (t *Transaction) Record(r *Recording, entity keys.Key, stored, was *txn.Rec
 	return err
 }
 
-// maxDeleted is how large the row of a deleted entity may be, as JSON, to be recorded: a delete must not fail because of it.
-const maxDeleted = 1_000_000
+// maxDeleted is how large the row of a deleted entity may be, as JSON, to be recorded: a delete must not fail because of it. A row has 1 MiB,
+// of which the names of all properties, with Changed, may take 64 KiB.
+const maxDeleted = 950_000
 
 func valueOf(r *txn.Record) any {
 	if r == nil {

@@ -275,9 +275,10 @@ func (t *transaction) of(primary keys.Key) *operation {
 
 // attempt carries the transaction out once. A *retryable error allows another attempt.
 func (t *transaction) attempt(ctx context.Context) ([]txn.Record, error) {
-	if err := t.plan(ctx); err == errRecorded {
+	switch err := t.plan(ctx); {
+	case errors.Is(err, errRecorded):
 		return t.records(t.present(ctx)), nil
-	} else if err != nil {
+	case err != nil:
 		return nil, err
 	}
 	if t.changesNothing() {

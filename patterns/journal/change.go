@@ -40,8 +40,8 @@ type Page[T any] struct {
 }
 
 // History returns the recorded changes of the entity at key, the newest first, whether the entity exists or not. Limit and PageSize of
-// opts limit the changes; Select is refused with [patterns.ErrBadOption], and the others have no effect. A change that is made during the call may be missing.
-// One request for each 1,000 changes, or 4 MiB of them.
+// opts limit the changes; Select is refused with [patterns.ErrBadOption], and the others have no effect. A change that is made during the
+// call may be missing. One request for each 1,000 changes, or 4 MiB of them.
 func (c *Changes[T]) History(ctx context.Context, key keys.Key, opts *patterns.QueryOptions) iter.Seq2[Change[T], error] {
 	limit := 0
 	if opts != nil {

@@ -14,9 +14,10 @@ import (
 // Restore stores the entity at key as it was after the change of a version, or, if that deleted it, before. It is an ordinary change of the
 // Store, with all its views and a change of its own: an insert if the entity does not exist, and otherwise [patterns.Store.PutItem]. If
 // another program changes the entity meanwhile, it fails with [patterns.ErrConflict] or [patterns.ErrExists], and changes nothing.
-// [patterns.ErrNotFound] if the change is not recorded; [patterns.ErrBadOption] if the change was recorded without the whole entity: with [KeyOnly], with [Changed]
-// unless it was deleted, or if it was deleted and too large. Properties that T has no field for are not restored: they stay as they
-// are, or are missing if the entity does not exist.
+// Properties that T has no field for are not restored: they stay as they are, or are missing if the entity does not exist.
+//
+// [patterns.ErrNotFound] if the change is not recorded; [patterns.ErrBadOption] if it was recorded without the whole entity: with
+// [KeyOnly], with [Changed] unless it deleted the entity, or if it deleted one that was too large.
 //
 // Two requests, and those of the change, which does not read the entity again.
 func (c *Changes[T]) Restore(ctx context.Context, key keys.Key, version Version) (patterns.Item[T], error) {
@@ -62,8 +63,7 @@ func (c *Changes[T]) restore(ctx context.Context, key keys.Key, version Version)
 
 // Sweep deletes the changes that are older than OlderThan, by default [Options.Keep], by the clock of the service. It keeps the newest of
 // these of each entity, so that [Changes.AsOf] finds the state at any later time; that of a deletion goes in the next sweep, when nothing
-// older is left. Any number of sweeps may run
-// concurrently with each other and with programs that write.
+// older is left. Any number of sweeps may run concurrently with each other and with programs that write.
 //
 // The report's Found are the changes that are so old, Done those that were deleted, Skipped those that were kept. A step is a page of up
 // to 1,000 rows, or 100 with a Deadline.
