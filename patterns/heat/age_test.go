@@ -289,3 +289,16 @@ func TestKeysThatGrowAreFoundWithAnyNumberOfWriters(t *testing.T) {
 		}
 	}
 }
+
+// A request whose connection is observed calls the hooks of its own context, and of no other.
+func TestTheTraceOfARequestIsItsOwn(t *testing.T) {
+	sender := attachedTo(newMeter(t, nil), dialing{})
+	for n := range 300 {
+		reports := 0
+		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reports++ }})
+		req := assert.Must(http.NewRequestWithContext(ctx, http.MethodGet, "https://a.table.example/T()", http.NoBody))(t)
+		resp := assert.Must(sender.Do(req))(t)
+		assert.NoError(t, resp.Body.Close())
+		defer func() { assert.Equal(t, reports, 1, "the connections that request", n, "reported") }()
+	}
+}

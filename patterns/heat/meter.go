@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"context"
 	"hash/maphash"
 	"net/http"
 	"net/http/httptrace"
@@ -39,7 +40,6 @@ type Meter struct {
 	sequence atomic.Uint32
 	traced   atomic.Uint32 // requests whose connection is known
 	dialed   atomic.Uint32
-	trace    *httptrace.ClientTrace
 
 	mu         sync.Mutex
 	jumped     time.Duration // by how much the clock was set, or the machine slept
@@ -64,15 +64,6 @@ func newMeter(opts *Options) *Meter {
 	}
 	m.began = m.now()
 	m.requests.New = func() any { return &request{m: m, Request: target.NewRequest()} }
-	m.trace = &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
-		if info.Conn == nil {
-			return // a transport that reports no connections
-		}
-		m.traced.Add(1)
-		if !info.Reused {
-			m.dialed.Add(1)
-		}
-	}}
 	m.buckets.list = []*bucket{{series: new(series)}}
 	return m
 }
@@ -129,7 +120,7 @@ func (t *transport) Do(raw *http.Request) (*http.Response, error) {
 	r.Read(raw)
 	r.sent = max(raw.ContentLength, 0)
 	if n := m.sequence.Add(1); n%traceEvery == 0 || n < traceEvery && n%traceFirst == 0 {
-		raw = raw.WithContext(httptrace.WithClientTrace(raw.Context(), m.trace))
+		raw = raw.WithContext(m.trace(raw.Context()))
 	}
 	began := m.elapsed()
 	resp, err := t.inner.Do(raw)
@@ -138,6 +129,20 @@ func (t *transport) Do(raw *http.Request) (*http.Response, error) {
 		r.record()
 	}
 	return resp, err
+}
+
+// trace returns a context whose request reports its connection. Each request has a ClientTrace of
+// its own, because WithClientTrace adds the hooks of the context to the one that it is passed.
+func (m *Meter) trace(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+		if info.Conn == nil {
+			return // a transport that reports no connections
+		}
+		m.traced.Add(1)
+		if !info.Reused {
+			m.dialed.Add(1)
+		}
+	}})
 }
 
 // record adds a request to all figures, and makes room for another.

@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -20,6 +18,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
+	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
 	"github.com/azpatterns/azpatterns/patterns"
 )
@@ -163,16 +162,15 @@ func (w *Writer) nextFreeNumber(ctx context.Context, prefix string) (int, error)
 // append checks whether an earlier try, whose reply was lost, has already stored it. While
 // such a try may still be carried out, the blob remains that of the block.
 func (w *Writer) append(ctx context.Context, o *blob, b *block) error {
-	var tries atomic.Int32
-	counted := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { tries.Add(1) }})
-	reply, err := o.client.AppendBlock(counted, streaming.NopCloser(bytes.NewReader(b.data)), &appendblob.AppendBlockOptions{
+	var tries calls.Tries
+	reply, err := o.client.AppendBlock(tries.Context(ctx), streaming.NopCloser(bytes.NewReader(b.data)), &appendblob.AppendBlockOptions{
 		AppendPositionAccessConditions: &appendblob.AppendPositionAccessConditions{AppendPosition: to.Ptr(o.size)},
 	})
 	if err == nil && reply.BlobAppendOffset == nil {
 		// The SDK returns an empty reply and no error if it cannot measure the body.
 		err = errNotSent
 	}
-	if err != nil && tries.Load() != 1 {
+	if err != nil && tries.EarlierOpen() {
 		b.open = errEarlierTry
 	}
 	var refused *azcore.ResponseError
