@@ -7,11 +7,11 @@
 //	vet -explain tablescan          # explains a rule; without a name it lists the rules
 //	go vet -vettool=$(which vet) ./...
 //
-// It exits with status 0 if it finds nothing, 3 if it has findings, and 1 if a package cannot be loaded.
+// It exits with status 0 if it finds nothing, 3 if it has findings, and 1 if it has none and a package cannot be loaded or has
+// errors.
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -19,51 +19,30 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/analysis/multichecker"
-	"golang.org/x/tools/go/packages"
 
-	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 	"github.com/azpatterns/azpatterns/query/vet/rules"
 )
 
 func main() {
-	if len(os.Args) > 1 && strings.TrimLeft(os.Args[1], "-") == "explain" && strings.HasPrefix(os.Args[1], "-") {
-		if err := explain(os.Stdout, os.Args[2:]); err != nil {
+	args := os.Args[1:]
+	switch {
+	case len(args) > 0 && strings.HasPrefix(args[0], "-") && strings.TrimLeft(args[0], "-") == "explain":
+		if err := explain(os.Stdout, args[1:]); err != nil {
 			fmt.Fprintln(os.Stderr, "vet:", err)
 			os.Exit(2)
 		}
-		return
+	case slices.ContainsFunc(args, isOfDriver):
+		os.Args = append(os.Args[:1], narrowed(args)...)
+		multichecker.Main(selected(args)...)
+	default:
+		os.Exit(run(os.Stdout, os.Stderr, args))
 	}
-	os.Args = slices.Concat(os.Args[:1], narrowed(os.Args[1:]))
-	multichecker.Main(rules.Analyzers()...)
 }
 
-// narrowed returns the arguments with the packages that import aztables or azqueue in the place of their patterns, so that no
-// other package is compiled or parsed. If there are none, the first package remains. If a package cannot be listed, the
-// arguments are unchanged, and the analysis reports why.
-func narrowed(args []string) []string {
-	flags := slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
-	if flags < 0 || strings.HasSuffix(args[flags], ".cfg") { // no patterns: the go command calls its vet tool like this
-		return args
-	}
-	const mode = packages.NeedName | packages.NeedImports | packages.NeedForTest
-	listed, err := packages.Load(&packages.Config{Mode: mode, Tests: true}, args[flags:]...)
-	if err != nil || len(listed) == 0 {
-		return args
-	}
-	users := []string{listed[0].PkgPath}
-	for _, p := range listed {
-		if len(p.Errors) > 0 || p.PkgPath == "command-line-arguments" { // the latter is the name of a list of files
-			return args
-		}
-		if p.Imports[source.Tables] != nil || p.Imports[source.Queues] != nil {
-			users = append(users, cmp.Or(p.ForTest, p.PkgPath))
-		}
-	}
-	if len(users) > 1 {
-		users = users[1:]
-	}
-	slices.Sort(users)
-	return slices.Concat(args[:flags], slices.Compact(users))
+// isOfDriver reports whether an argument is for the drivers of golang.org/x/tools: that of go vet, and the one that applies fixes.
+func isOfDriver(arg string) bool {
+	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+	return strings.HasSuffix(arg, ".cfg") || strings.HasPrefix(arg, "-") && slices.Contains([]string{"fix", "diff", "flags", "V", "debug", "help", "h"}, name)
 }
 
 // explain writes the pages of the named rules, or the list of all rules if there are no names.

@@ -35,6 +35,7 @@ func TestOnlyPackagesThatImportTheSDKAreLoaded(t *testing.T) {
 		{[]string{"-json", "std", "./rules/testdata/tablescan"}, []string{"-json", corpora + "tablescan"}},
 		{[]string{"fmt", "./rules/testdata/externaltest"}, []string{corpora + "externaltest"}},
 		{[]string{"fmt"}, []string{"fmt"}},
+		{[]string{"./rules/testdata/clientpercall"}, []string{corpora + "clientpercall"}},
 		{[]string{"fmt", "./missing"}, []string{"fmt", "./missing"}},
 		{[]string{"./rules/testdata/tablescan/tablescan.go"}, []string{"./rules/testdata/tablescan/tablescan.go"}},
 		{[]string{"vet.cfg"}, []string{"vet.cfg"}},
@@ -63,6 +64,12 @@ func TestTheCommandRunsAloneAndUnderGoVet(t *testing.T) {
 		{vet, []string{"-json", corpus}, `"tablescan": [`, true},
 		{vet, []string{"-explain", "tablescan"}, "# tablescan:", true},
 		{vet, []string{"./rules"}, "", true},
+		{vet, []string{"-injection", corpus}, "", true},
+		{vet, []string{"-tablescan=false", corpus}, "", true},
+		{vet, []string{"./missing"}, "1 package has errors", false},
+		{vet, []string{"-clientpercall", "./rules/testdata/clientpercall"}, "helper.go:10:16", false},
+		{vet, []string{"-fix", "-diff", "./rules/testdata/etagany"}, "&reply.ETag", true},
+		{"go", []string{"vet", "-vettool=" + vet, "./rules/testdata/clientpercall"}, "helper.go:10:16", false},
 		{"go", []string{"vet", "-vettool=" + vet, corpus}, "(tablescan, warning)", false},
 	} {
 		output, err := exec.Command(test.name, test.args...).CombinedOutput()

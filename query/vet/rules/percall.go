@@ -2,6 +2,8 @@ package rules
 
 import (
 	"go/ast"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,55 +12,63 @@ import (
 
 // clientPerCall reports clients that are created for each request.
 var clientPerCall = &Rule{Name: "clientpercall", Severity: Warning, run: func(c *check) {
-	for _, call := range c.Calls {
-		isConstructor := call.Path == source.Tables && call.Recv == nil && strings.HasPrefix(call.Name, "New") && strings.Contains(call.Name, "Client")
-		if isConstructor && c.handlesRequest(call) {
-			c.report(call, "this function runs for each request, and each client has its own pipeline and cache of access tokens; create the client once and share it, it is safe for concurrent use")
+	for call := range c.AllCalls() {
+		if c.NewClient(call) && !c.Kept(call) && c.runsOften(call) {
+			c.report(call, "this creates a client for each request, and each client has its own pipeline and cache of access tokens; create the client once and share it, it is safe for concurrent use")
 		}
 	}
 }}
 
 // createPerCall reports tables that are created again on each call.
 var createPerCall = &Rule{Name: "createpercall", Severity: Warning, run: func(c *check) {
-	for call := range c.CallsOf(source.Tables, "CreateTable") {
-		if call.Recv != nil && (c.handlesRequest(call) || c.writesToo(call)) {
-			c.report(call, "the table is created on each call: one more request, which fails with 409 once the table exists; create it when the program starts")
+	for call := range c.AllCalls() {
+		if c.Creates(call) && !c.Conditional(call) && c.runsOften(call) {
+			c.report(call, "this creates the table, queue or container on each call: one more request, which fails with 409 once it exists; create it when the program starts")
 		}
 	}
 }}
 
-// handlesRequest reports whether n is in a handler of HTTP requests.
+// runsOften reports whether a call that should be made once is made for each request: in a handler, or in a function that also
+// reads or writes rows and is called by handlers or, from other packages, with a context.
+func (c *check) runsOften(call *ast.CallExpr) bool {
+	if c.handlesRequest(call) {
+		return true
+	}
+	decl := c.Decl(call)
+	if decl == nil || setsUp(decl.Name.Name) || strings.HasSuffix(c.pass.Fset.File(call.Pos()).Name(), "_test.go") || !c.dataAfter(call, decl) {
+		return false
+	}
+	if c.pass.Pkg.Name() != "main" && decl.Name.IsExported() && slices.ContainsFunc(slices.Collect(c.signature(decl).Params().Variables()), isContext) {
+		return true
+	}
+	return slices.ContainsFunc(c.CallersOf(decl), func(caller *ast.CallExpr) bool { return c.handlesRequest(caller) })
+}
+
+// dataAfter reports whether a function reads or writes rows, messages or blobs after call.
+func (c *check) dataAfter(call *ast.CallExpr, decl *ast.FuncDecl) bool {
+	return slices.ContainsFunc(c.Calls, func(other *source.Call) bool {
+		return other.Pos() > call.Pos() && other.End() <= decl.End() && other.IsData()
+	})
+}
+
+// frameworks are the packages whose handlers have a parameter of the type Request, Context, Ctx or RequestCtx.
+var frameworks = []string{"http", "gin", "echo", "fiber", "fasthttp", "iris", "restful", "app", "web"}
+
+var version = regexp.MustCompile(`/v\d+$`)
+
+// handlesRequest reports whether n is in a handler of requests.
 func (c *check) handlesRequest(n ast.Node) bool {
 	decl := c.Decl(n)
 	for a := range c.Ancestors(n) {
 		for param := range c.signature(a).Params().Variables() {
-			if source.IsNamed(param.Type(), "net/http", "Request") || source.IsNamed(param.Type(), "github.com/gin-gonic/gin", "Context") {
+			pkg, name := source.NameOf(param.Type())
+			base := path.Base(version.ReplaceAllString(pkg, ""))
+			if slices.Contains([]string{"Request", "Context", "Ctx", "RequestCtx"}, name) && slices.Contains(frameworks, base) {
 				return true
 			}
 		}
 		if _, inner := a.(*ast.FuncLit); inner && decl != nil && strings.HasPrefix(decl.Name.Name, "New") {
 			return false
-		}
-	}
-	return false
-}
-
-// writesToo reports whether the exported method around the call also reads or writes rows, through the field that is the
-// client: the method is then not one that only sets up.
-func (c *check) writesToo(call *source.Call) bool {
-	decl := c.Decl(call)
-	if decl == nil || decl.Recv == nil || !decl.Name.IsExported() || setsUp(decl.Name.Name) || strings.HasSuffix(c.pass.Fset.File(call.Pos()).Name(), "_test.go") {
-		return false
-	}
-	if client, _ := source.Selected(call.Recv); client == nil {
-		return false
-	}
-	if source.Any(decl, func(s *ast.IfStmt) bool { return source.Within(s.Body, call) }) {
-		return false // on a condition, such as a missing table
-	}
-	for other := range c.CallsOf(source.Tables, "AddEntity", "UpdateEntity", "UpsertEntity", "GetEntity", "SubmitTransaction") {
-		if other.Pos() > call.Pos() && other.End() < decl.End() && c.Same(other.Recv, call.Recv) {
-			return true
 		}
 	}
 	return false

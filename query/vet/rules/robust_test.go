@@ -67,7 +67,11 @@ func runOn(t testing.TB, text []byte) {
 func runRules(t testing.TB, set *token.FileSet, files []*ast.File, pkg *types.Package, info *types.Info, text []byte) {
 	pass := &analysis.Pass{
 		Fset: set, Files: files, Pkg: pkg, TypesInfo: info, TypesSizes: types.SizesFor("gc", "amd64"),
-		ReadFile: func(string) ([]byte, error) { return text, nil },
+		ReadFile:          func(string) ([]byte, error) { return text, nil },
+		ImportObjectFact:  func(types.Object, analysis.Fact) bool { return false },
+		ExportObjectFact:  func(types.Object, analysis.Fact) {},
+		ImportPackageFact: func(*types.Package, analysis.Fact) bool { return false },
+		ExportPackageFact: func(analysis.Fact) {},
 	}
 	pass.Report = func(d analysis.Diagnostic) {
 		if !d.Pos.IsValid() || d.End < d.Pos {

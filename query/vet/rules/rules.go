@@ -29,6 +29,7 @@ type Rule struct {
 	Name     string
 	Severity Severity
 	Fixes    bool // whether the rule suggests fixes
+	Off      bool // whether the rule runs only if it is named
 	run      func(*check)
 }
 
@@ -68,9 +69,15 @@ func (r *Rule) Analyzer() *analysis.Analyzer {
 		Doc:      r.Page(),
 		URL:      r.Source(),
 		Requires: []*analysis.Analyzer{source.Analyzer},
+		// A package that does not type-check is checked as far as it does.
+		RunDespiteErrors: true,
 		Run: func(pass *analysis.Pass) (any, error) {
+			p := pass.ResultOf[source.Analyzer].(*source.Package)
+			if !p.Uses {
+				return nil, nil
+			}
 			r.run(&check{
-				Package:  pass.ResultOf[source.Analyzer].(*source.Package),
+				Package:  p,
 				rule:     r,
 				pass:     pass,
 				reported: map[token.Pos]bool{},
@@ -214,3 +221,6 @@ func (c *check) signature(fn ast.Node) *types.Signature {
 	}
 	return new(types.Signature)
 }
+
+// isContext reports whether a parameter is a context.Context.
+func isContext(param *types.Var) bool { return source.IsNamed(param.Type(), "context", "Context") }

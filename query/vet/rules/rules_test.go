@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	_ "github.com/Azure/azure-sdk-for-go/sdk/data/aztables"   // for the programs in testdata
+	_ "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"  // for the programs in testdata
 	_ "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue" // for the programs in testdata
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/analysistest"
@@ -35,7 +36,7 @@ func TestEachRuleReportsExactlyTheMarkedLines(t *testing.T) {
 		if _, err := os.Stat("testdata/" + r.Name); err != nil {
 			t.Errorf("rule %s has no corpus", r.Name)
 		}
-		corpora = append(corpora, "./rules/testdata/"+r.Name)
+		corpora = append(corpora, "./rules/testdata/"+r.Name+"/...")
 	}
 	analysistest.RunWithSuggestedFixes(t, "..", suite(), corpora...)
 }

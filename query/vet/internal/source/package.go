@@ -3,10 +3,12 @@ package source
 
 import (
 	"go/ast"
+	"go/build"
 	"go/constant"
 	"go/token"
 	"go/types"
 	"iter"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,23 +21,29 @@ import (
 const (
 	Tables = "github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	Queues = "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+	Blobs  = "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob" // with the packages below it
 )
+
+var paths = []string{Tables, Queues, Blobs}
 
 // Analyzer reads a package once, for all rules. Its result is a *Package.
 var Analyzer = &analysis.Analyzer{
-	Name:       "azsource",
-	Doc:        "read the calls of aztables and azqueue",
-	ResultType: reflect.TypeFor[*Package](),
-	Run:        func(pass *analysis.Pass) (any, error) { return Read(pass, false), nil },
+	Name:             "azsource",
+	Doc:              "read the calls of aztables, azqueue and azblob",
+	ResultType:       reflect.TypeFor[*Package](),
+	FactTypes:        []analysis.Fact{new(Fact), new(uses)},
+	RunDespiteErrors: true,
+	Run:              func(pass *analysis.Pass) (any, error) { return Read(pass, false), nil },
 }
 
-// A Package is the code to check, without generated and very large files. A package that imports neither
-// aztables nor azqueue has no files.
+// A Package is the code to check, without generated and very large files. Packages of the standard library and of other modules
+// have no files.
 // A Package is not changed after it is read, so it may be used concurrently.
 type Package struct {
 	Pass    *analysis.Pass
+	Uses    bool // it imports one of the checked packages, perhaps through others of the program
 	Files   []*ast.File
-	Calls   []*Call   // of aztables and azqueue, in the order of the source
+	Calls   []*Call   // of the checked packages, in the order of the source
 	Filters []*Filter // of entities and tables
 	Set     []Setting // in the order of the source
 
@@ -43,6 +51,8 @@ type Package struct {
 	defs    map[types.Object]*ast.Ident
 	values  map[types.Object][]ast.Expr // that variables are set to, with nil for those that are not known
 	callers map[*types.Func][]*ast.CallExpr
+	facts   map[*types.Func]*Fact
+	calls   map[*ast.CallExpr]*Call
 }
 
 // A Call is a call of a method or function of aztables or azqueue, of one of their pagers, or of an interface of the program
@@ -67,7 +77,7 @@ type Setting struct {
 // maxFile is the size in bytes of the largest file that is read. Only generators write larger ones.
 const maxFile = 150_000
 
-// Read reads the package of pass. If it imports neither aztables nor azqueue, it is read only if foreign is set.
+// Read reads the package of pass. Without foreign it reads only packages of the program.
 func Read(pass *analysis.Pass, foreign bool) *Package {
 	p := &Package{
 		Pass:    pass,
@@ -75,12 +85,13 @@ func Read(pass *analysis.Pass, foreign bool) *Package {
 		defs:    map[types.Object]*ast.Ident{},
 		values:  map[types.Object][]ast.Expr{},
 		callers: map[*types.Func][]*ast.CallExpr{},
+		facts:   map[*types.Func]*Fact{},
+		calls:   map[*ast.CallExpr]*Call{},
 	}
-	if foreign || slices.ContainsFunc(pass.Pkg.Imports(), func(imported *types.Package) bool { return pathOf(imported) != "" }) {
-		p.Files = slices.DeleteFunc(slices.Clone(pass.Files), func(file *ast.File) bool {
-			return ast.IsGenerated(file) || file.FileEnd-file.FileStart > maxFile
-		})
-	}
+	p.Uses = foreign || p.usesSDK()
+	p.Files = slices.DeleteFunc(slices.Clone(pass.Files), func(file *ast.File) bool {
+		return ast.IsGenerated(file) || file.FileEnd-file.FileStart > maxFile || !foreign && IsForeign(pass.Fset.File(file.FileStart).Name())
+	})
 	for _, file := range p.Files {
 		ast.PreorderStack(file, nil, func(n ast.Node, stack []ast.Node) bool {
 			if len(stack) > 0 {
@@ -90,8 +101,18 @@ func Read(pass *analysis.Pass, foreign bool) *Package {
 			return true
 		})
 	}
+	p.readFacts()
 	p.readFilters()
 	return p
+}
+
+// IsSDK reports whether a path is that of one of the checked packages.
+func IsSDK(path string) bool { return pathOf(types.NewPackage(path, "")) != "" }
+
+// IsForeign reports whether a file belongs to the standard library or to another module.
+func IsForeign(name string) bool {
+	name = filepath.ToSlash(name)
+	return strings.HasPrefix(name, filepath.ToSlash(build.Default.GOROOT)+"/") || strings.Contains(name, "/pkg/mod/") || strings.Contains(name, "/vendor/")
 }
 
 func (p *Package) readNode(n ast.Node) {
@@ -140,6 +161,7 @@ func (p *Package) readCall(call *ast.CallExpr) {
 	}
 	if c.Path != "" {
 		p.Calls = append(p.Calls, c)
+		p.calls[call] = c
 	}
 }
 
@@ -176,10 +198,13 @@ func (p *Package) readAssignment(s *ast.AssignStmt) {
 
 // pathOf returns the path of one of the checked packages, and "" for any other package.
 func pathOf(pkg *types.Package) string {
-	for _, path := range []string{Tables, Queues} {
+	for _, path := range paths {
 		if isPackage(pkg, path) {
 			return path
 		}
+	}
+	if pkg != nil && strings.Contains(pkg.Path(), Blobs+"/") {
+		return Blobs
 	}
 	return ""
 }
@@ -191,8 +216,8 @@ func isPackage(pkg *types.Package, path string) bool {
 
 // pathOfResults returns the package of the results of a call, such as (AddEntityResponse, error).
 func pathOfResults(results types.Type) string {
-	for _, path := range []string{Tables, Queues} {
-		if strings.Contains(results.String(), path+".") {
+	for _, path := range paths {
+		if strings.Contains(results.String(), path+".") || path == Blobs && strings.Contains(results.String(), path+"/") {
 			return path
 		}
 	}
@@ -209,6 +234,15 @@ func namedOf(t types.Type) *types.Named {
 	return named
 }
 
+// NameOf returns the package path and the name of the type that t is or points to.
+func NameOf(t types.Type) (path, name string) {
+	named := namedOf(t)
+	if named == nil || named.Obj().Pkg() == nil {
+		return "", ""
+	}
+	return named.Obj().Pkg().Path(), named.Obj().Name()
+}
+
 // CallsOf returns the calls of the functions and methods with these names in the package with this path.
 func (p *Package) CallsOf(path string, names ...string) iter.Seq[*Call] {
 	return func(yield func(*Call) bool) {
@@ -219,6 +253,39 @@ func (p *Package) CallsOf(path string, names ...string) iter.Seq[*Call] {
 		}
 	}
 }
+
+// AllCalls returns the calls of functions and methods in the package, in no order.
+func (p *Package) AllCalls() iter.Seq[*ast.CallExpr] {
+	return func(yield func(*ast.CallExpr) bool) {
+		for _, calls := range p.callers {
+			for _, call := range calls {
+				if !yield(call) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// CallersOf returns the calls of a function in the package.
+func (p *Package) CallersOf(decl *ast.FuncDecl) []*ast.CallExpr {
+	fn, _ := p.Pass.TypesInfo.Defs[decl.Name].(*types.Func)
+	return p.callers[fn]
+}
+
+// IsData reports whether a call reads or writes rows, messages or blobs.
+func (c *Call) IsData() bool {
+	return c.Recv != nil && (slices.Contains(Writes, c.Name) || slices.Contains(Reads, c.Name) || strings.HasPrefix(c.Name, "NewList"))
+}
+
+// The methods that write, and those that read.
+var (
+	Writes = []string{
+		"AddEntity", "UpdateEntity", "UpsertEntity", "DeleteEntity", "SubmitTransaction", "EnqueueMessage", "UpdateMessage", "DeleteMessage",
+		"Upload", "UploadBuffer", "UploadStream", "UploadFile", "DeleteBlob", "AppendBlock", "StageBlock", "CommitBlockList", "SetMetadata",
+	}
+	Reads = []string{"GetEntity", "DequeueMessage", "DequeueMessages", "PeekMessages", "DownloadStream", "DownloadBuffer", "GetProperties"}
+)
 
 // Arg returns the argument with the index i, or nil.
 func (c *Call) Arg(i int) ast.Expr {

@@ -9,7 +9,7 @@ import (
 type server struct{ tables *aztables.ServiceClient }
 
 func (s *server) handle(w http.ResponseWriter, r *http.Request) {
-	table, err := aztables.NewClientWithNoCredential("https://example.org/t", nil) // want `this function runs for each request.*clientpercall, warning`
+	table, err := aztables.NewClientWithNoCredential("https://example.org/t", nil) // want `this creates a client for each request.*clientpercall, warning`
 	if err != nil {
 		return
 	}
@@ -24,6 +24,6 @@ func New(connection string) (*server, error) {
 
 func handler(connection string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		aztables.NewServiceClientFromConnectionString(connection, nil) // want `this function runs for each request`
+		aztables.NewServiceClientFromConnectionString(connection, nil) // want `this creates a client for each request`
 	})
 }

@@ -10,13 +10,13 @@ import (
 type store struct{ table *aztables.Client }
 
 func (s *store) Put(ctx context.Context, body []byte) error {
-	s.table.CreateTable(ctx, nil) // want `the table is created on each call.*createpercall, warning`
+	s.table.CreateTable(ctx, nil) // want `this creates the table, queue or container on each call.*createpercall, warning`
 	_, err := s.table.UpsertEntity(ctx, body, nil)
 	return err
 }
 
 func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.table.CreateTable(r.Context(), nil) // want `the table is created on each call`
+	s.table.CreateTable(r.Context(), nil) // want `this creates the table, queue or container on each call`
 }
 
 func (s *store) Init(ctx context.Context, body []byte) error {
