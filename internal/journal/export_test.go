@@ -7,8 +7,8 @@ import (
 	"github.com/azpatterns/azpatterns/internal/azerr"
 )
 
-// Close closes the epoch of a partition, if it has one.
-func (j *Journal) Close(ctx context.Context, partition string) error {
+// CloseNow closes the epoch of a partition, if it has one.
+func (j *Journal) CloseNow(ctx context.Context, partition string) error {
 	r, err := j.readRoot(ctx, partition)
 	if err != nil || r.epoch == 0 {
 		return err

@@ -11,7 +11,7 @@
 //   - The marker of the epoch is merged into on the condition that it exists (If-Match: *), which any number of writers can do
 //     without a conflict. A transaction whose epoch was closed fails, reads the root, which has the present epoch, and starts over.
 //
-// To close an epoch takes one transaction: the root gets the next epoch under its ETag, the marker is deleted, the next one inserted. Only
+// To close an epoch takes one transaction: the root gets the next epoch, the marker is deleted, an end row and the next marker are inserted. Only
 // rows of closed epochs are swept: numbers of an epoch that is not closed are known from its rows.
 package journal
 
@@ -19,10 +19,12 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/txn"
+	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/internal/wire"
 	"github.com/azpatterns/azpatterns/keys"
 )
@@ -32,13 +34,22 @@ type Journal struct {
 	entities *txn.Table
 	rows     *txn.Table // the rows of the journal, in the same table
 
+	feeds []view.Feed
+
 	mu     sync.Mutex
-	epochs map[string]int64 // the last known epoch of partitions, which may be closed
+	epochs map[string]knownEpoch
+}
+
+// knownEpoch is the last known epoch of a partition, which may be closed.
+type knownEpoch struct {
+	epoch int64
+	awake bool      // each feed has a message of it
+	until time.Time // if awake: when it has probably been closed
 }
 
 // Of returns the journal of the entities of a table.
-func Of(entities *txn.Table) *Journal {
-	return &Journal{entities: entities, epochs: map[string]int64{}, rows: &txn.Table{
+func Of(entities *txn.Table, v *view.Journal) *Journal {
+	return &Journal{entities: entities, feeds: v.Feeds, epochs: map[string]knownEpoch{}, rows: &txn.Table{
 		Client: entities.Client, Codec: edm.PropertiesCodec(), Zero: func() any { return new(edm.Properties) },
 	}}
 }
@@ -46,16 +57,23 @@ func Of(entities *txn.Table) *Journal {
 // maxEpochs is of how many partitions a Journal remembers the epoch, at most.
 const maxEpochs = 10_000
 
-func (j *Journal) epochOf(partition string) int64 {
+// epochOf returns the epoch to begin with, 0 if the root must be read. With feeds it must, unless they have a message of the epoch:
+// an epoch without one was probably closed.
+func (j *Journal) epochOf(partition string, ofEntities int64) int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.epochs[partition]
+	known := j.epochs[partition]
+	if len(j.feeds) > 0 && (!known.awake || known.epoch < ofEntities || !time.Now().Before(known.until)) {
+		return 0
+	}
+	return max(known.epoch, ofEntities)
 }
 
-// setEpoch stores the epoch of a partition, 0 for unknown.
-func (j *Journal) setEpoch(partition string, epoch int64) {
+// setEpoch stores the epoch of a partition, 0 for unknown. awake means that each feed has just got a message.
+func (j *Journal) setEpoch(partition string, epoch int64, awake bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	known := j.epochs[partition]
 	delete(j.epochs, partition)
 	if epoch == 0 {
 		return
@@ -66,7 +84,29 @@ func (j *Journal) setEpoch(partition string, epoch int64) {
 		}
 		delete(j.epochs, other)
 	}
-	j.epochs[partition] = epoch
+	if known.epoch != epoch {
+		known = knownEpoch{epoch: epoch}
+	}
+	known.awake = known.awake || awake
+	j.epochs[partition] = known
+}
+
+// isAwake reports whether each feed has a message of an epoch. If so, it is probably closed soon.
+func (j *Journal) isAwake(partition string, epoch int64) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	known := j.epochs[partition]
+	return known.epoch == epoch && known.awake
+}
+
+// expect stores when an epoch has probably been closed.
+func (j *Journal) expect(partition string, epoch int64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if known := j.epochs[partition]; known.epoch == epoch && len(j.feeds) > 0 {
+		known.until = time.Now().Add(2 * j.feeds[0].Delay)
+		j.epochs[partition] = known
+	}
 }
 
 // root is the root of a partition's journal. The zero root does not exist.
@@ -96,10 +136,13 @@ func (j *Journal) closeEpoch(ctx context.Context, partition string, r root) erro
 	return j.advance(ctx, partition, r, r.epoch+1, false)
 }
 
-// advance is closeEpoch up to a later epoch. lost means that the marker of the epoch does not exist.
+// advance is closeEpoch up to a later epoch. lost means that the marker of the epoch does not exist. The ETag of the root may be "*" if the
+// marker exists: then it is not read, and the marker decides. It is "" if there is no root.
 func (j *Journal) advance(ctx context.Context, partition string, r root, to int64, lost bool) error {
 	next := put(wire.Merge, keys.Key{Partition: partition, Row: rootRow}, edm.Properties{propEpoch: to})
-	next.ETag = r.etag
+	if next.ETag = r.etag; r.etag == "" {
+		next.Kind = wire.Insert
+	}
 	closed := &txn.Op{Kind: wire.Delete, ETag: "*"}
 	closed.At(marker(partition, r.epoch))
 	batch := txn.NewBatch(j.rows.Client)
@@ -107,6 +150,7 @@ func (j *Journal) advance(ctx context.Context, partition string, r root, to int6
 	if !lost {
 		batch.Add(j.rows, closed)
 	}
+	batch.Add(j.rows, put(wire.Insert, endOf(partition, r.epoch), edm.Properties{propEpoch: to}))
 	batch.Add(j.rows, put(wire.Insert, marker(partition, to), edm.Properties{}))
 	_, err := batch.Commit(ctx)
 	return err

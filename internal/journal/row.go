@@ -24,7 +24,13 @@ type Version struct{ Epoch, Number int64 }
 const (
 	versionDigits = 10 // of an epoch and of a number, so that texts are ordered as they are
 	maxVersion    = 9_999_999_999
+
+	// MaxEpoch is the greatest epoch.
+	MaxEpoch = maxVersion
 )
+
+// Last is a version that is greater than all changes of an epoch.
+func Last(epoch int64) Version { return Version{epoch, maxVersion} }
 
 // String returns the version as it is stored.
 func (v Version) String() string {
@@ -110,8 +116,8 @@ const maxBinary = 64 << 10
 // maxText is the length of the longest String property. Names have ASCII characters only, or few others.
 const maxText = 32 << 10
 
-// insert returns the operation that stores the row, as one of the named view.
-func (r *Row) insert(name string) *txn.Op {
+// insert returns the operation that stores the row at a key, as one of the named view.
+func (r *Row) insert(name string, at keys.Key) *txn.Op {
 	p := view.OwnerProperties(r.Entity, name)
 	p[Prop], p[propKind], p[view.PropOp] = r.Version.String(), int32(r.Event), r.Op
 	if r.Names != nil {
@@ -123,7 +129,7 @@ func (r *Row) insert(name string) *txn.Op {
 	}
 	addParts(p, propBefore, r.Before)
 	addParts(p, propAfter, r.After)
-	return put(wire.Insert, r.key(), p)
+	return put(wire.Insert, at, p)
 }
 
 func addParts(p edm.Properties, name string, row []byte) {

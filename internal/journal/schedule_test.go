@@ -132,7 +132,7 @@ func TestTheHistoryOfEachEntityIsWhatHappened(t *testing.T) {
 						o.sweep(ctx, s, view.On(setup), rows)
 						continue
 					}
-					_ = store.Engine().Journal.Close(ctx, "p") // it may fail
+					_ = store.Engine().Journal.CloseNow(ctx, "p") // it may fail
 				}
 			})
 		}

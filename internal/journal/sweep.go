@@ -25,21 +25,25 @@ const parallel = 8
 type sweeper struct {
 	*sweep.Run
 	*Journal
-	name string
-	last string // the entity whose newest old row was met
+	name     string
+	feedKeep time.Duration
+	last     string // the entity whose newest old row was met
 }
 
 // Sweep deletes the rows of the named view that are older than a time, except the newest of these of each entity, which has the state of
-// the entity at that time. A deletion goes when nothing older is left, so in a later sweep.
-func (j *Journal) Sweep(ctx context.Context, name string, keep time.Duration, opts *types.SweepOptions) (types.SweepReport, error) {
+// the entity at that time. A deletion goes when nothing older is left, so in a later sweep. Of the rows that feeds read, it deletes those of
+// epochs that were closed longer than feedKeep ago, and it puts the messages of feeds that were lost.
+func (j *Journal) Sweep(ctx context.Context, name string, keep, feedKeep time.Duration, opts *types.SweepOptions) (types.SweepReport, error) {
 	ctx, run, err := sweep.Begin(ctx, "journal "+name, opts, keep)
-	sw := &sweeper{Run: run, Journal: j, name: name}
-	if err == nil && sw.OlderThan == 0 {
+	sw := &sweeper{Run: run, Journal: j, name: name, feedKeep: feedKeep}
+	tables := 1
+	if len(j.feeds) > 0 {
+		tables = 2
+	} else if err == nil && sw.OlderThan == 0 {
 		err = azerr.Errorf("%w: SweepOptions.OlderThan: it is zero, and so is Keep of the journal", azerr.ErrBadOption)
 	}
 	if err == nil {
-		client := j.rows.Client
-		err = run.Tables(ctx, 1, func() string { a, _ := client.Address(); return a.Base }, func(ctx context.Context) error { return txn.LearnTime(ctx, client) }, sw.page)
+		err = run.Tables(ctx, tables, j.base, func(ctx context.Context) error { return txn.LearnTime(ctx, j.rows.Client) }, sw.page)
 	}
 	if err != nil {
 		err = fmt.Errorf("sweep: %w", err)
@@ -48,7 +52,13 @@ func (j *Journal) Sweep(ctx context.Context, name string, keep time.Duration, op
 }
 
 // page processes a page of old rows. A cursor is the time before which rows are old, and that of the page.
-func (sw *sweeper) page(ctx context.Context, _ int, cursor string) (next string, err error) {
+func (sw *sweeper) page(ctx context.Context, table int, cursor string) (next string, err error) {
+	if table == 1 {
+		return sw.feedPage(ctx, cursor)
+	}
+	if sw.OlderThan == 0 {
+		return "", nil // the history is kept
+	}
 	const layout = "2006-01-02T15:04:05.000Z"
 	var at string
 	now, _ := sw.rows.Client.ServiceTime()
@@ -117,28 +127,35 @@ func entityOf(row keys.Key) string {
 
 // remove deletes rows of a partition after their epoch was closed.
 func (sw *sweeper) remove(ctx context.Context, e *expired) error {
-	failed := map[int]error{}
+	var failed map[int]error
 	if !sw.DryRun {
 		if err := sw.closeUpTo(ctx, e.partition, e.epoch); err != nil {
 			return err
 		}
-		b := txn.NewBulk(sw.rows, 1, func(types.Progress) {}, func(i int, _ keys.Key, _ *txn.Op, err error) {
-			if !errors.Is(err, azerr.ErrNotFound) {
-				failed[i] = err
-			}
-		})
-		b.Alone = true
-		for _, key := range e.rows {
-			op := &txn.Op{Kind: wire.Delete, ETag: "*", IfExists: true}
-			op.At(key)
-			b.Add(ctx, op)
-		}
-		b.Flush(ctx)
+		failed = sw.delete(ctx, e.rows)
 	}
 	for i, key := range e.rows {
 		sw.Found(key, failed[i], func(r *types.SweepReport) { r.Done++ })
 	}
 	return nil
+}
+
+// delete deletes rows of a partition, and returns the errors by their index.
+func (sw *sweeper) delete(ctx context.Context, rows []keys.Key) (failed map[int]error) {
+	failed = map[int]error{}
+	b := txn.NewBulk(sw.rows, 1, func(types.Progress) {}, func(i int, _ keys.Key, _ *txn.Op, err error) {
+		if !errors.Is(err, azerr.ErrNotFound) {
+			failed[i] = err
+		}
+	})
+	b.Alone = true
+	for _, key := range rows {
+		op := &txn.Op{Kind: wire.Delete, ETag: "*", IfExists: true}
+		op.At(key)
+		b.Add(ctx, op)
+	}
+	b.Flush(ctx)
+	return failed
 }
 
 // closeUpTo makes sure that an epoch of a partition is closed.

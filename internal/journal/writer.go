@@ -27,6 +27,8 @@ type Transaction struct {
 
 	lost int64        // the epoch whose marker did not exist in the last attempt
 	open []openChange // of earlier attempts whose outcome is not known
+
+	wakes int // how often feeds were woken
 }
 
 // openChange is the first change of an attempt that may have been applied, or may still be.
@@ -76,7 +78,7 @@ func (t *Transaction) Attempt(ctx context.Context, n int, of func(i int) (r *Rec
 		r, _, was := of(i)
 		t.epoch = max(t.epoch, versionIn(was).Epoch, r.last.Epoch)
 	}
-	if known := max(t.epoch, t.journal.epochOf(t.partition)); known > 0 && !t.stale {
+	if known := t.journal.epochOf(t.partition, t.epoch); known > 0 && !t.stale {
 		t.epoch = known
 		return false, nil
 	}
@@ -95,6 +97,7 @@ func (t *Transaction) Attempt(ctx context.Context, n int, of func(i int) (r *Rec
 		t.epoch = to
 	default:
 		t.epoch = now.epoch
+		t.journal.expect(t.partition, t.epoch)
 	}
 	t.stale, t.lost = false, 0
 	return false, nil
@@ -186,7 +189,11 @@ func (t *Transaction) Rows() int {
 	if len(t.changes) == 0 {
 		return 0
 	}
-	return t.heads() + len(t.changes)
+	n := len(t.changes)
+	if len(t.journal.feeds) > 0 {
+		n *= 2
+	}
+	return t.heads() + n
 }
 
 // heads is how many rows of the partition come before those of the changes: the root, if the transaction inserts it, and the marker.
@@ -197,10 +204,11 @@ func (t *Transaction) heads() int {
 	return 1
 }
 
-// Add adds the rows of the journal to the transaction.
-func (t *Transaction) Add(batch *txn.Batch) {
+// Add adds the rows of the journal to the transaction. If there are feeds, it first makes sure that they will read its epoch, which takes a
+// request for each unless the program has made it before.
+func (t *Transaction) Add(ctx context.Context, batch *txn.Batch) error {
 	if t.at = batch.Len(); len(t.changes) == 0 {
-		return
+		return nil
 	}
 	rows := t.journal.rows
 	mark := put(wire.Merge, marker(t.partition, t.epoch), edm.Properties{})
@@ -211,8 +219,18 @@ func (t *Transaction) Add(batch *txn.Batch) {
 	}
 	batch.Add(rows, mark)
 	for _, r := range t.changes {
-		batch.Add(rows, r.row.insert(r.view.Name))
+		batch.Add(rows, r.row.insert(r.view.Name, r.row.key()))
 	}
+	if len(t.journal.feeds) == 0 {
+		return nil
+	}
+	for _, r := range t.changes {
+		batch.Add(rows, r.row.insert(r.view.Name, r.row.feedKey()))
+	}
+	if batch.Err() != nil {
+		return nil // which the caller reports
+	}
+	return t.wake(ctx)
 }
 
 // Refused records that the change at index could not be made, -1 for an unknown one, and reports whether that is a row of the journal.
@@ -227,12 +245,12 @@ func (t *Transaction) Refused(index int, missing bool) bool {
 		if t.stale = true; missing && !t.first {
 			t.lost = t.epoch
 		}
-		t.journal.setEpoch(t.partition, 0)
+		t.journal.setEpoch(t.partition, 0, false)
 		return index >= 0
-	case i >= len(t.changes):
+	case i >= t.Rows()-t.heads():
 		return false
 	}
-	t.changes[i].reread = true
+	t.changes[i%len(t.changes)].reread = true
 	for _, r := range t.changes { // others may have been deleted in this epoch too
 		r.reread = r.reread || r.begins && r.last == (Version{})
 	}
@@ -242,7 +260,7 @@ func (t *Transaction) Refused(index int, missing bool) bool {
 // Committed records that the transaction was applied.
 func (t *Transaction) Committed() {
 	if len(t.changes) > 0 {
-		t.journal.setEpoch(t.partition, t.epoch)
+		t.journal.setEpoch(t.partition, t.epoch, false)
 	}
 }
 
@@ -287,6 +305,9 @@ func (t *Transaction) Steps(v *view.View, n int, of func(i int) (entity keys.Key
 			rows = append(rows, types.StepRow{View: v.Name, Action: "merge marker", Key: keys.Key{Partition: entity.Partition, Row: rootRow + "_…"}})
 		}
 		rows = append(rows, types.StepRow{View: v.Name, Action: "insert change", Key: keys.Key{Partition: entity.Partition, Row: history(entity.Row) + "…"}})
+		if len(v.Journal.Feeds) > 0 {
+			rows = append(rows, types.StepRow{View: v.Name, Action: "insert change for feeds", Key: keys.Key{Partition: entity.Partition, Row: feedPrefix + "…"}})
+		}
 	}
 	return rows
 }

@@ -44,7 +44,7 @@ type recorder interface {
 	Before(r *journal.Recording, v *view.View, was *txn.Record) error
 	Record(r *journal.Recording, entity keys.Key, stored, was *txn.Record, now any, expired bool) error
 	Rows() int
-	Add(batch *txn.Batch)
+	Add(ctx context.Context, batch *txn.Batch) error
 	Refused(index int, missing bool) bool
 	Committed()
 	Applied(ctx context.Context) (bool, error)
@@ -297,7 +297,9 @@ func (t *transaction) attempt(ctx context.Context) ([]txn.Record, error) {
 		return nil, err
 	}
 	if t.journal != nil {
-		t.journal.Add(batch)
+		if err := t.journal.Add(ctx, batch); err != nil {
+			return nil, fmt.Errorf("%s: journal: %w", t.name(), err)
+		}
 	}
 	if batch.Err() != nil {
 		return nil, t.tooLarge(batch.Err())

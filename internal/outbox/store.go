@@ -107,8 +107,8 @@ func New(c Config) (*Store, error) {
 		s.lookups = newLookups
 	}
 	s.record = func(string) recorder { return nil }
-	if c.Views.Journal() != nil {
-		s.Journal = journal.Of(c.Table)
+	if v := c.Views.Journal(); v != nil {
+		s.Journal = journal.Of(c.Table, v.Journal)
 		s.record = func(partition string) recorder { return s.Journal.Begin(partition) }
 	}
 	s.expired = func(any) bool { return false }

@@ -34,6 +34,7 @@ const (
 	Updated  = types.Updated
 	Deleted  = types.Deleted
 	Expired  = types.Expired // it was deleted because it had expired: see package expiry
+	Present  = types.Present // not a change: the entity was there when a feed began with [Snapshot]
 )
 
 // Journal is the [patterns.View] of a Store that records changes. It is immutable and safe for concurrent use. It can be a variable of
@@ -42,6 +43,8 @@ type Journal[T any] struct {
 	name string
 	opts Options[T]
 	err  error
+
+	feeds []view.Feed
 }
 
 // Options are the options of [Of]. nil and the zero value mean the defaults.
@@ -57,6 +60,14 @@ type Options[T any] struct {
 	// Keep is how long changes are kept at least: the default of OlderThan for [Changes.Sweep]. Zero means that each
 	// sweep needs an OlderThan.
 	Keep time.Duration
+
+	// Feeds are the consumers of the changes. nil means none. Each program that writes must declare all of them: what another one
+	// writes is not delivered. See [Changes.Start] for how a feed is added.
+	Feeds []*Feed
+
+	// FeedKeep is how long a feed may be absent. [Changes.Sweep] deletes changes that were recorded for feeds between FeedKeep and twice FeedKeep after
+	// they were made, whether they were delivered or not; a feed that has not read them gets [ErrSwept]. It is required with Feeds.
+	FeedKeep time.Duration
 }
 
 // Of returns the view of a Store that records each change of an entity in a row of the entity's partition, in the same
@@ -68,7 +79,13 @@ func Of[T any](name string, opts *Options[T]) *Journal[T] {
 	if opts != nil {
 		j.opts = *opts
 	}
-	j.err = cmp.Or(naming.CheckName(name), azerr.Default(&j.opts.Keep, 0, "Keep"))
+	j.err = cmp.Or(naming.CheckName(name), azerr.Default(&j.opts.Keep, 0, "Keep"), azerr.Default(&j.opts.FeedKeep, 0, "FeedKeep"))
+	if j.err == nil {
+		j.feeds, j.err = feedsOf(j.opts.Feeds)
+	}
+	if j.err == nil && (j.opts.FeedKeep == 0) != (len(j.feeds) == 0) {
+		j.err = azerr.Errorf("%w: FeedKeep: it is required with Feeds, and without them it has no effect", patterns.ErrBadOption)
+	}
 	if j.err == nil && (j.opts.Content < After || j.opts.Content > KeyOnly) {
 		j.err = azerr.Errorf("%w: Content: not one of the constants", patterns.ErrBadOption)
 	}
@@ -83,7 +100,7 @@ func (j *Journal[T]) Name() string { return j.name }
 
 // Engine is for the Store; see [patterns.View].
 func (j *Journal[T]) Engine() (*view.View, error) {
-	v := &view.View{Name: j.name, Shape: patterns.Shape{Kind: types.Journals}, Journal: &view.Journal{Content: j.opts.Content}}
+	v := &view.View{Name: j.name, Shape: patterns.Shape{Kind: types.Journals}, Journal: &view.Journal{Content: j.opts.Content, Feeds: j.feeds}}
 	v.Rows = func(any) ([]patterns.DerivedRow, error) { return nil, nil }
 	if only := j.opts.Only; only != nil {
 		v.Journal.Only = func(e any) bool { return only(e.(*T)) }

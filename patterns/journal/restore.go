@@ -77,7 +77,7 @@ func (c *Changes[T]) Sweep(ctx context.Context, opts *patterns.SweepOptions) (pa
 	engine := c.store.Engine()
 	ctx, span := engine.Begin(ctx, "journal")
 	defer span.End()
-	r, err := engine.Journal.Sweep(ctx, c.journal.name, c.journal.opts.Keep, opts)
+	r, err := engine.Journal.Sweep(ctx, c.journal.name, c.journal.opts.Keep, c.journal.opts.FeedKeep, opts)
 	span.Fail(err)
 	return r, err
 }

@@ -20,13 +20,14 @@ const (
 	Updated
 	Deleted
 	Expired // it was deleted because it had expired
+	Present // it was there when a feed began
 )
 
-var eventNames = [...]string{Inserted: "inserted", Updated: "updated", Deleted: "deleted", Expired: "expired"}
+var eventNames = [...]string{Inserted: "inserted", Updated: "updated", Deleted: "deleted", Expired: "expired", Present: "present"}
 
 // String returns the name of the event.
 func (e Event) String() string {
-	if e < Inserted || e > Expired {
+	if e < Inserted || e > Present {
 		return "unknown event"
 	}
 	return eventNames[e]

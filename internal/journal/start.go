@@ -1,0 +1,186 @@
+package journal
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/azpatterns/azpatterns/internal/calls"
+	"github.com/azpatterns/azpatterns/internal/edm"
+	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/internal/sweep"
+	"github.com/azpatterns/azpatterns/internal/view"
+	"github.com/azpatterns/azpatterns/internal/wire"
+	"github.com/azpatterns/azpatterns/keys"
+	"github.com/azpatterns/azpatterns/patterns/types"
+	"github.com/azpatterns/azpatterns/query"
+)
+
+// Start sets the position of a feed in each partition: before a snapshot of its entities, or before the next change.
+func (j *Journal) Start(ctx context.Context, feed string, snapshot bool, opts *types.SweepOptions) (types.SweepReport, error) {
+	ctx, run, err := sweep.Begin(ctx, fmt.Sprintf("start %s %t", feed, snapshot), opts, 0)
+	f := &j.feeds[slices.IndexFunc(j.feeds, func(f view.Feed) bool { return f.Name == feed })]
+	last := "\x00" // the partition whose rows were met last; no partition has this key
+	page := func(ctx context.Context, _ int, cursor string) (string, error) {
+		filter := query.RowKey.Eq(rootRow)
+		if snapshot {
+			filter = query.Filter{}
+		}
+		rows, next, err := fetch.PropertiesPage(ctx, j.rows.Client, query.And(filter, run.InPartitions()),
+			&types.QueryOptions{Select: []string{"RowKey"}, Allow: query.TableScan, PageSize: run.PageSize()}, cursor)
+		if err != nil {
+			return cursor, err
+		}
+		var partitions []string
+		for _, row := range rows {
+			if row.Key.Partition != last {
+				partitions = append(partitions, row.Key.Partition)
+			}
+			last = row.Key.Partition
+		}
+		err = calls.Each(ctx, len(partitions), parallel, func(ctx context.Context, i int) (err error) {
+			if !run.DryRun {
+				err = j.startIn(ctx, partitions[i], f, snapshot)
+			}
+			run.Found(keys.Key{Partition: partitions[i], Row: rootRow}, err, func(r *types.SweepReport) { r.Done++ })
+			return ctx.Err()
+		})
+		return next, err
+	}
+	if err == nil {
+		err = run.Tables(ctx, 1, j.base, func(context.Context) error { return nil }, page)
+	}
+	if err != nil {
+		err = fmt.Errorf("start: %w", err)
+	}
+	return run.Report(), err
+}
+
+func (j *Journal) base() string {
+	a, _ := j.rows.Client.Address()
+	return a.Base
+}
+
+func (j *Journal) startIn(ctx context.Context, partition string, f *view.Feed, snapshot bool) error {
+	r, err := j.readRoot(ctx, partition)
+	if err != nil {
+		return err
+	}
+	closed := max(r.epoch, 1)
+	if err := j.Close(ctx, partition, closed); err != nil {
+		return err
+	}
+	p, err := j.Position(ctx, partition, f.Name)
+	if err != nil {
+		return err
+	}
+	if p.Epoch, err = j.following(ctx, endOf(partition, closed)); err != nil {
+		return err
+	}
+	if p.Epoch <= closed {
+		return ErrSwept
+	}
+	p.After, p.Snapshot = "", snapshot
+	if err := j.Save(ctx, partition, f.Name, &p); err != nil || !snapshot {
+		return err
+	}
+	return f.Wake(ctx, partition, closed, 0)
+}
+
+// feedPage is [sweeper.page] of what feeds read: it deletes old changes, and puts messages that were lost.
+func (sw *sweeper) feedPage(ctx context.Context, cursor string) (next string, err error) {
+	now, _ := sw.rows.Client.ServiceTime()
+	old := now.Add(-sw.feedKeep)
+	ends := query.And(query.RowKey.Within(keys.Prefix(feedPrefix)), query.Prop(propEpoch).Ne(int64(0)), query.Timestamp.Lt(old))
+	rows, next, err := fetch.PropertiesPage(ctx, sw.rows.Client, query.And(query.Or(query.RowKey.Eq(rootRow), ends), sw.InPartitions()),
+		&types.QueryOptions{Select: []string{propEpoch, "Timestamp"}, Allow: query.TableScan, PageSize: sw.PageSize()}, cursor)
+	if err != nil {
+		return cursor, err
+	}
+	err = calls.Each(ctx, len(rows), parallel, func(ctx context.Context, i int) error {
+		row := &rows[i]
+		epoch, _ := row.Properties[propEpoch].(int64)
+		var found bool
+		var err error
+		if row.Key.Row == rootRow {
+			found, err = sw.wake(ctx, row.Key.Partition, epoch, row.Timestamp.Before(old))
+		} else {
+			found, err = true, sw.removeEpoch(ctx, row.Key, epoch)
+		}
+		if found || err != nil {
+			sw.Found(row.Key, err, func(r *types.SweepReport) { r.Done++ })
+		}
+		return ctx.Err()
+	})
+	return next, err
+}
+
+// wake puts a message for each feed that has not read all changes of a partition. old means that the epoch is to be closed if it has
+// changes, so that a later sweep deletes them, also if no feed reads them.
+func (sw *sweeper) wake(ctx context.Context, partition string, epoch int64, old bool) (found bool, err error) {
+	f := query.And(query.PartitionKey.Eq(partition), query.RowKey.Within(keys.Prefix(epochPrefix(epoch))))
+	rows := 0 // the marker, and perhaps a change
+	for _, err := range fetch.Properties(ctx, sw.rows.Client, f, &types.QueryOptions{Select: []string{"RowKey"}, Limit: 2}) {
+		if rows++; err != nil {
+			return false, err
+		}
+	}
+	for i := range sw.feeds {
+		p, err := sw.Position(ctx, partition, sw.feeds[i].Name)
+		if err != nil {
+			return found, err
+		}
+		if rows < 2 && p.Epoch >= epoch && !p.Snapshot {
+			continue
+		}
+		last := epoch
+		if rows < 2 {
+			last--
+		}
+		if last < 1 {
+			continue
+		}
+		if found = true; !sw.DryRun {
+			if err := sw.feeds[i].Wake(ctx, partition, last, 0); err != nil {
+				return found, err
+			}
+		}
+	}
+	if old && rows > 1 && !sw.DryRun {
+		found, err = true, sw.Close(ctx, partition, epoch)
+	}
+	return found, err
+}
+
+// removeEpoch deletes the changes of a closed epoch, and its end row last, so that a sweep that dies is continued by the next one. It
+// marks the end row before: a feed does not deliver what it has read of the epoch then.
+func (sw *sweeper) removeEpoch(ctx context.Context, end keys.Key, next int64) error {
+	epoch, err := epochIn(end)
+	if err != nil || sw.DryRun {
+		return err
+	}
+	if next > 0 {
+		mark := put(wire.Merge, end, edm.Properties{propEpoch: -next})
+		mark.ETag = "*"
+		if _, err := sw.commit(ctx, mark); err != nil {
+			return err
+		}
+	}
+	f := query.And(query.PartitionKey.Eq(end.Partition), query.RowKey.Within(keys.Prefix(epochPrefix(epoch))))
+	var rows []keys.Key
+	for e, err := range fetch.Properties(ctx, sw.rows.Client, f, &types.QueryOptions{Select: []string{"RowKey"}}) {
+		if err != nil {
+			return err
+		}
+		if e.Key != end {
+			rows = append(rows, e.Key)
+		}
+	}
+	for _, failed := range sw.delete(ctx, rows) {
+		return failed
+	}
+	for _, failed := range sw.delete(ctx, []keys.Key{end}) {
+		return failed
+	}
+	return ctx.Err()
+}
