@@ -17,6 +17,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/wire"
@@ -231,6 +232,15 @@ func (p *Process) Container(name string, retries int32) (*container.Client, erro
 		return nil, err
 	}
 	return container.NewClientWithSharedKeyCredential(storagetest.BlobsURL+"/"+name, cred, &container.ClientOptions{ClientOptions: p.options(retries)})
+}
+
+// Queue returns a client of a queue that sends and retries as those of Tables.
+func (p *Process) Queue(name string, retries int32) (*azqueue.QueueClient, error) {
+	cred, err := azqueue.NewSharedKeyCredential(storagetest.AccountName, storagetest.AccountKey)
+	if err != nil {
+		return nil, err
+	}
+	return azqueue.NewQueueClientWithSharedKeyCredential(storagetest.QueuesURL+"/"+name, cred, &azqueue.ClientOptions{ClientOptions: p.options(retries)})
 }
 
 func (p *Process) options(retries int32) azcore.ClientOptions {
