@@ -13,6 +13,8 @@ import (
 type Fact struct {
 	Client  bool // each call creates a client with its own pipeline
 	Creates bool // each call creates a table, a queue or a container
+	Safe    bool // the text that it returns has no quote that is not doubled
+	Texts   []Template
 }
 
 func (*Fact) AFact() {}
@@ -96,6 +98,12 @@ func (p *Package) read(decl *ast.FuncDecl) *Fact {
 		f.Client = f.Client || p.NewClient(call) && !p.Kept(call) && returnsValue
 		f.Creates = f.Creates || p.Creates(call) && !p.Conditional(call)
 	}
+	fn := p.Pass.TypesInfo.Defs[decl.Name].(*types.Func)
+	f.Texts = p.templates(decl, fn.Signature())
+	f.Safe = returnsValue && isString(first(fn.Signature().Results())) && !Any(decl.Body, func(ret *ast.ReturnStmt) bool {
+		inner, _ := p.Body(ret)
+		return inner == decl.Body && (len(ret.Results) == 0 || p.MayHaveQuote(ret.Results[0], 0))
+	})
 	return f
 }
 
@@ -154,4 +162,65 @@ func (p *Package) Conditional(call *ast.CallExpr) bool {
 func onlyErrors(cond ast.Expr) bool {
 	b, ok := cond.(*ast.BinaryExpr)
 	return ok && b.Op == token.EQL && types.ExprString(b.X) == "err"
+}
+
+// A Template is one of the texts that a function can return.
+type Template struct {
+	Parts []TemplatePart
+	Open  bool
+}
+
+// A TemplatePart is a constant, a parameter of the function, or a value that its callers do not know.
+type TemplatePart struct {
+	Text  string
+	Param int // 0 for a constant, 1 for the first parameter, -1 for other values
+	Verb  byte
+}
+
+// templates returns the texts that a function returns, or nil if nothing is known of them.
+func (p *Package) templates(decl *ast.FuncDecl, signature *types.Signature) (all []Template) {
+	if signature.Results().Len() == 0 || signature.Variadic() {
+		return nil
+	}
+	if t := signature.Results().At(0).Type(); !isString(t) && !isStringPointer(t) {
+		return nil
+	}
+	ev := &evaluator{Package: p}
+	texts := ev.returned(decl.Body)
+	if only(texts).Hole != nil {
+		return nil
+	}
+	for _, t := range texts {
+		template := Template{Open: t.Open}
+		for _, part := range t.Parts {
+			tp := TemplatePart{Text: part.Text, Verb: part.Verb}
+			if i := p.paramIndex(part.Hole, signature); i >= 0 {
+				tp.Param = i + 1
+			} else if part.Hole != nil {
+				tp.Param = -1
+			}
+			template.Parts = append(template.Parts, tp)
+		}
+		all = append(all, template)
+	}
+	return all
+}
+
+// texts returns the templates with the arguments of a call.
+func (f *Fact) texts(call *ast.CallExpr) (all []Text) {
+	for _, template := range f.Texts {
+		t := Text{Open: template.Open}
+		for _, part := range template.Parts {
+			switch {
+			case part.Param == 0:
+				t.Parts = append(t.Parts, Part{Text: part.Text, From: call})
+			case part.Param > 0 && part.Param <= len(call.Args):
+				t.Parts = append(t.Parts, Part{Hole: call.Args[part.Param-1], Verb: part.Verb})
+			default:
+				t.Parts = append(t.Parts, Part{Hole: call, Verb: part.Verb})
+			}
+		}
+		all = append(all, t)
+	}
+	return all
 }

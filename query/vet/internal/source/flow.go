@@ -172,6 +172,9 @@ func (f *flow) assign(s *ast.AssignStmt, in []Text) []Text {
 		}
 		f.changes++
 		if len(s.Lhs) != len(s.Rhs) {
+			if call, ok := s.Rhs[0].(*ast.CallExpr); ok && i == 0 {
+				return f.ev.eval(call)
+			}
 			return hole(f.use)
 		}
 		if s.Tok == token.ADD_ASSIGN {

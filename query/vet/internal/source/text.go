@@ -262,7 +262,7 @@ func isStringPointer(t types.Type) bool {
 	return ok && isString(pointer.Elem())
 }
 
-// result evaluates a call of a function or closure of the package that returns in one place, at its end.
+// result evaluates the first result of a call: what the return statements of the function or closure return.
 func (ev *evaluator) result(call *ast.CallExpr) []Text {
 	fn, decl := ev.DeclOf(call)
 	body, signature := (*ast.BlockStmt)(nil), new(types.Signature)
@@ -270,30 +270,85 @@ func (ev *evaluator) result(call *ast.CallExpr) []Text {
 		body, signature = decl.Body, fn.Signature()
 	} else if lit, ok := ev.Follow(call.Fun).(*ast.FuncLit); ok {
 		body, signature = lit.Body, ev.TypeOf(lit).(*types.Signature)
+	} else if fn != nil {
+		signature = fn.Signature()
 	}
-	t, params := ev.TypeOf(call), signature.Params()
-	if body == nil || len(body.List) == 0 || !isString(t) && !isStringPointer(t) || signature.Variadic() || params.Len() != len(call.Args) {
+	t := first(ev.TypeOf(call))
+	if !isString(t) && !isStringPointer(t) || signature.Variadic() || signature.Params().Len() != len(call.Args) {
 		return hole(call)
 	}
-	ret, ok := body.List[len(body.List)-1].(*ast.ReturnStmt)
-	if !ok || len(ret.Results) != 1 || Any(body, func(other *ast.ReturnStmt) bool { return other != ret }) {
-		return hole(call)
+	var texts []Text
+	if body == nil {
+		texts = ev.FactOf(call).texts(call)
+	} else {
+		texts = ev.returned(body)
 	}
-	values := map[types.Object][]Text{}
-	for i, arg := range call.Args {
-		if ev.assigned(params.At(i), body) {
-			return hole(call)
+	var all []Text
+	for _, t := range texts {
+		value := []Text{{Open: t.Open}}
+		for _, part := range t.Parts {
+			value = join(value, ev.argument(part, call, signature))
 		}
-		values[params.At(i)] = ev.eval(arg)
+		all = union(all, value)
 	}
-	outer := ev.params
-	ev.params = []map[types.Object][]Text{values}
-	texts := ev.eval(ret.Results[0])
-	ev.params = outer
-	if only(texts).Hole != nil {
+	if len(all) == 0 || only(all).Hole != nil {
 		return hole(call) // it converts or escapes its argument
 	}
-	return texts
+	return bounded(all)
+}
+
+// argument returns what the caller passes for a part that is a parameter of the function that it calls.
+func (ev *evaluator) argument(part Part, call *ast.CallExpr, signature *types.Signature) []Text {
+	i := slices.Index(call.Args, part.Hole) // of a template
+	if i < 0 {
+		i = ev.paramIndex(part.Hole, signature)
+	}
+	switch {
+	case i < 0:
+		return one(part)
+	case part.Verb != 0:
+		return ev.formatted(part.Verb, call.Args[i])
+	}
+	return ev.eval(call.Args[i])
+}
+
+// paramIndex returns the index of the parameter that e names, or -1.
+func (p *Package) paramIndex(e ast.Expr, signature *types.Signature) int {
+	id, _ := e.(*ast.Ident)
+	for i := range signature.Params().Len() {
+		if id != nil && p.Pass.TypesInfo.ObjectOf(id) == signature.Params().At(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// returned evaluates the first results of the return statements of a function, without those that return "" and an error.
+func (ev *evaluator) returned(body *ast.BlockStmt) (all []Text) {
+	outer := ev.params
+	ev.params = nil
+	defer func() { ev.params = outer }()
+	for ret := range All[*ast.ReturnStmt](body) {
+		if inner, _ := ev.Body(ret); inner != body {
+			continue
+		}
+		if len(ret.Results) == 0 {
+			return nil
+		}
+		if text, ok := ev.ConstText(ret.Results[0]); ok && text == "" && len(ret.Results) > 1 {
+			continue
+		}
+		all = bounded(union(all, ev.eval(ret.Results[0])))
+	}
+	return all
+}
+
+// first returns the type of the first result of a call with several, and any other type unchanged.
+func first(t types.Type) types.Type {
+	if tuple, ok := t.(*types.Tuple); ok && tuple.Len() > 0 {
+		return tuple.At(0).Type()
+	}
+	return t
 }
 
 // DeclOf returns the function that call calls and its declaration, if that is in the package.

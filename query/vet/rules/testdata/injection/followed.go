@@ -1,10 +1,13 @@
 package injection
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+
+	"github.com/azpatterns/azpatterns/query/vet/rules/testdata/injection/filters"
 )
 
 func (s *store) Slices(names []string, active bool, pointer *string) {
@@ -49,4 +52,38 @@ func quoted(value string) string {
 func (s *store) Methods(q condition) {
 	s.list(q.filter())
 	s.list("PartitionKey eq " + quoted(q.tenant))
+}
+
+func twoResults(table *aztables.Client, name, city string) error {
+	filter, err := built(name) // want `a quote in this value ends the string`
+	if err != nil {
+		return err
+	}
+	other, err := escaped(name)
+	if err != nil {
+		return err
+	}
+	table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &filter})
+	table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &other})
+	imported := filters.ByName("Berlin", name) // want `a quote in this value ends the string`
+	table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &imported})
+	safe := filters.Safe("Berlin", name)
+	table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &safe})
+	quoted := fmt.Sprintf("PartitionKey eq '%s'", filters.Doubled(name))
+	table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &quoted})
+	return nil
+}
+
+func built(name string) (string, error) {
+	if name == "" {
+		return "", errors.New("no name")
+	}
+	return fmt.Sprintf("PartitionKey eq 'Berlin' and RowKey eq '%s'", name), nil
+}
+
+func escaped(name string) (string, error) {
+	if name == "" {
+		return "", errors.New("no name")
+	}
+	return fmt.Sprintf("PartitionKey eq 'Berlin' and RowKey eq '%s'", strings.ReplaceAll(name, "'", "''")), nil
 }
