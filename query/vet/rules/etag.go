@@ -3,6 +3,7 @@ package rules
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -11,23 +12,73 @@ import (
 
 // lostUpdate reports entities that are read, changed and written without the ETag of the read.
 var lostUpdate = &Rule{Name: "lostupdate", Severity: Error, Fixes: true, run: func(c *check) {
+	const message = "the entity was read before, and this overwrites what others wrote since then; "
 	for call := range c.CallsOf(source.Tables, "UpdateEntity", "UpsertEntity") {
-		read := c.readOf(call)
-		if read == nil {
-			continue
-		}
-		if call.Name == "UpsertEntity" {
-			c.report(call, "the entity was read before, and UpsertEntity overwrites what others wrote since then; use UpdateEntity with IfMatch: &"+read.Name()+".ETag (azpatterns: Table.Update)")
-			continue
-		}
 		options := call.Arg(2)
 		lit := c.Literal(options)
-		if c.IsNil(options) || lit != nil && c.Field(lit, "IfMatch") == nil &&
-			!source.Any(c.Decl(call), func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "IfMatch" }) {
-			c.report(call, "the entity was read before, and without IfMatch this overwrites what others wrote since then; set IfMatch: &"+read.Name()+".ETag (azpatterns: Table.Update)", c.ifMatchFix(call, lit, read)...)
+		open := call.Name == "UpsertEntity" || c.IsNil(options) || lit != nil && c.Field(lit, "IfMatch") == nil &&
+			!source.Any(c.Decl(call), func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "IfMatch" })
+		read := c.readOf(call)
+		switch {
+		case !open:
+		case read == nil && c.ofPage(call):
+			c.report(call, message+"use UpdateEntity with IfMatch and the odata.etag of the row (azpatterns: Table.Update)")
+		case read == nil:
+		case call.Name == "UpsertEntity":
+			c.report(call, message+"use UpdateEntity with IfMatch: &"+read.Name()+".ETag (azpatterns: Table.Update)")
+		default:
+			c.report(call, message+"set IfMatch: &"+read.Name()+".ETag (azpatterns: Table.Update)", c.ifMatchFix(call, lit, read)...)
+		}
+	}
+	for call := range c.AllCalls() {
+		if c.readsElsewhere(call) {
+			c.report(call, message+"return the ETag with what is read, and write with IfMatch (azpatterns: Table.Update)")
 		}
 	}
 }}
+
+// ofPage reports whether the entity of a write is a row of a page of the same client.
+func (c *check) ofPage(call *source.Call) bool {
+	for _, p := range c.nextPages() {
+		created, ok := c.Follow(p.pager).(*ast.CallExpr)
+		if !ok || p.page == nil || p.call.Pos() > call.Pos() || c.Decl(p.call) != c.Decl(call) || c.CallOf(created) == nil {
+			continue
+		}
+		if c.Same(c.CallOf(created).Recv, call.Recv) && c.MentionsAny(call.Arg(1), c.Derived(c.Decl(call).Body, p.page)) {
+			return true
+		}
+	}
+	return false
+}
+
+// readsElsewhere reports whether a call overwrites what the function has read before, and other functions of one type read and
+// write it.
+func (c *check) readsElsewhere(call *ast.CallExpr) bool {
+	recv, _ := source.Selected(call.Fun)
+	decl := c.Decl(call)
+	if recv == nil || decl == nil || c.CallOf(call) != nil && c.CallOf(call).Path != source.Blobs || !c.overwrites(call) {
+		return false
+	}
+	return source.Any(decl.Body, func(read *ast.CallExpr) bool {
+		from, _ := source.Selected(read.Fun)
+		if read.Pos() >= call.Pos() || !c.Reads(read) || (c.CallOf(read) == nil) != (c.CallOf(call) == nil) || !c.Same(from, recv) {
+			return false
+		}
+		s, ok := c.Parent(read).(*ast.AssignStmt)
+		return ok && c.Object(s.Lhs[0]) != nil && slices.ContainsFunc(call.Args, func(arg ast.Expr) bool {
+			return c.MentionsAny(arg, c.Derived(decl.Body, c.Object(s.Lhs[0])))
+		})
+	})
+}
+
+// overwrites reports whether a call writes over any version: that of another function, or an upload of a blob without conditions.
+func (c *check) overwrites(call *ast.CallExpr) bool {
+	if c.CallOf(call) == nil {
+		return c.Overwrites(call)
+	}
+	options := call.Args[max(len(call.Args)-1, 0):]
+	return c.Writes(call) && len(options) == 1 && (c.IsNil(options[0]) || c.Literal(options[0]) != nil && c.Field(c.Literal(options[0]), "AccessConditions") == nil)
+}
 
 // etagAny reports preconditions that any version of an entity meets, if the version that was read is known.
 var etagAny = &Rule{Name: "etagany", Severity: Error, Fixes: true, run: func(c *check) {

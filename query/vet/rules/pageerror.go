@@ -16,11 +16,11 @@ import (
 var pageError = &Rule{Name: "pageerror", Severity: Error, Fixes: true, run: func(c *check) {
 	for _, p := range c.nextPages() {
 		loop := c.Loop(p.call)
-		if loop == nil || p.stmt == nil {
+		if loop == nil {
 			continue
 		}
-		if p.err == nil {
-			if id, ok := p.stmt.Lhs[1].(*ast.Ident); ok && id.Name == "_" {
+		if _, isDropped := c.ErrorOf(p.call); isDropped || p.err == nil {
+			if isDropped {
 				c.report(p.call, "the error of NextPage is ignored: after an error the pager has the same page to read again, so the loop does not end; return the error (azpatterns: Table.Query)")
 			}
 			continue

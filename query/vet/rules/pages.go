@@ -65,7 +65,7 @@ type nextPage struct {
 
 // nextPages returns the calls of NextPage in functions.
 func (c *check) nextPages() (all []nextPage) {
-	for call := range c.CallsOf(source.Tables, "NextPage") {
+	for call := range c.CallsOf("", "NextPage") {
 		body, fn := c.Body(call)
 		if body == nil {
 			continue
@@ -80,7 +80,7 @@ func (c *check) nextPages() (all []nextPage) {
 // rows reports whether e is the entities of the page.
 func (c *check) rows(p nextPage, e ast.Expr) bool {
 	page, name := source.Selected(c.Follow(e))
-	return (name == "Entities" || name == "Tables") && p.page != nil && c.Object(page) == p.page
+	return slices.Contains([]string{"Entities", "Tables", "BlobItems", "ContainerItems", "QueueItems"}, name) && p.page != nil && c.Object(source.Root(page)) == p.page
 }
 
 // alternatives returns the conditions of which one is enough for cond: a and b of a || b.

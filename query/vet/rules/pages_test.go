@@ -18,7 +18,7 @@ import (
 
 // imports are the packages that the programs of the pages may use.
 var imports = []string{
-	"bytes", "context", "encoding/json", "errors", "fmt", "net/http", "os", "slices", "strings", "time",
+	"bytes", "context", "encoding/json", "errors", "fmt", "maps", "net/http", "os", "slices", "strings", "time",
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore", "github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime", "github.com/Azure/azure-sdk-for-go/sdk/azcore/to",
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables", "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue",
 }

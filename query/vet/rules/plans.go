@@ -24,6 +24,16 @@ next:
 		}
 		c.reportFilter(e, plans[0].value, "the service reads the whole table for this filter; select a partition with PartitionKey eq, or keep an index (azpatterns: secondaryindex.Inter)")
 	}
+	for call := range c.CallsOf(source.Tables, "NewListEntitiesPager") {
+		options := c.Literal(call.Arg(0))
+		decl := c.Decl(call)
+		if decl == nil || c.isTest(call) || !c.IsNil(call.Arg(0)) && (options == nil || c.Field(options, "Filter") != nil || c.setsFilter(decl)) {
+			continue
+		}
+		if !everything.MatchString(decl.Name.Name) || c.picks(call, "") != nil {
+			c.report(call, "the whole table is read, because the query has no filter; select a partition with PartitionKey eq, or keep an index (azpatterns: secondaryindex.Inter)")
+		}
+	}
 }}
 
 // everyRow reports whether the filter has no condition but those that every row meets, such as PartitionKey ge ”.

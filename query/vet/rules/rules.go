@@ -8,6 +8,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"iter"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -41,6 +42,8 @@ func All() []*Rule {
 		lostUpdate, etagAny,
 		untyped, edmField, keyText, hotKey,
 		batch, retried, sasRange, clientPerCall, createPerCall, deleteFirst,
+		oneKey, openRange, watermark, accountKey, keyMix, quotedKey,
+		dropped, anyError, errorText, oneByOne, mapOrder, oneVariable, polling, poison, visibility,
 	}
 }
 
@@ -131,6 +134,19 @@ func (c *check) report(n ast.Node, message string, fixes ...analysis.SuggestedFi
 		Message:        fmt.Sprintf("%s (%s, %s)", message, c.rule.Name, c.rule.Severity),
 		SuggestedFixes: fixes,
 	})
+}
+
+// nodes returns the nodes of type N in the package for which is is true.
+func nodes[N ast.Node](c *check, is func(N) bool) iter.Seq[N] {
+	return func(yield func(N) bool) {
+		for _, file := range c.Files {
+			for n := range source.All[N](file) {
+				if is(n) && !yield(n) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // replace returns a fix that replaces the text from pos to end.

@@ -6,15 +6,21 @@ import (
 	"go/types"
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 )
 
 // A Fact is what the callers of a function have to know of it, in whatever package they are.
 type Fact struct {
-	Client  bool // each call creates a client with its own pipeline
-	Creates bool // each call creates a table, a queue or a container
-	Safe    bool // the text that it returns has no quote that is not doubled
-	Texts   []Template
+	Client     bool       // each call creates a client with its own pipeline
+	Creates    bool       // each call creates a table, a queue or a container
+	Reads      bool       // it reads a row or a blob and returns the error of that
+	Writes     bool       // it writes and returns the error of that
+	Rows       bool       // it reads or writes one row for each call
+	Overwrites bool       // it writes what it is passed over any version
+	Deletes    bool       // it deletes the message that it is passed
+	Safe       bool       // the text that it returns has no quote that is not doubled
+	Texts      []Template // that it returns
 }
 
 func (*Fact) AFact() {}
@@ -63,9 +69,35 @@ func (p *Package) readFacts() {
 			break
 		}
 	}
+	p.readInterfaces()
 	for fn, f := range p.facts {
 		if !reflect.ValueOf(*f).IsZero() {
 			p.Pass.ExportObjectFact(fn, f)
+		}
+	}
+}
+
+// readInterfaces assigns to the methods of the package's interfaces the facts of the type of the package that has them, if it is one.
+func (p *Package) readInterfaces() {
+	scope := p.Pass.Pkg.Scope()
+	for _, name := range scope.Names() {
+		t, ok := scope.Lookup(name).Type().Underlying().(*types.Interface)
+		if _, isType := scope.Lookup(name).(*types.TypeName); !ok || !isType || t.NumMethods() == 0 {
+			continue
+		}
+		var own []types.Type
+		for _, other := range scope.Names() {
+			if obj, isType := scope.Lookup(other).(*types.TypeName); isType && !types.IsInterface(obj.Type()) && types.Implements(types.NewPointer(obj.Type()), t) {
+				own = append(own, obj.Type())
+			}
+		}
+		for i := range t.NumMethods() {
+			if m := t.Method(i); len(own) == 1 {
+				obj, _, _ := types.LookupFieldOrMethod(own[0], true, p.Pass.Pkg, m.Name())
+				if fn, ok := obj.(*types.Func); ok && p.facts[fn] != nil && m.Pkg() == p.Pass.Pkg {
+					p.facts[m] = p.facts[fn]
+				}
+			}
 		}
 	}
 }
@@ -90,17 +122,29 @@ func (p *Package) functions() iter.Seq2[*types.Func, *ast.FuncDecl] {
 // read returns the fact of a function as far as those of the functions that it calls are known.
 func (p *Package) read(decl *ast.FuncDecl) *Fact {
 	f := new(Fact)
-	returnsValue := decl.Type.Results.NumFields() > 0 && !IsError(p.TypeOf(decl.Type.Results.List[0].Type))
+	fn := p.Pass.TypesInfo.Defs[decl.Name].(*types.Func)
+	results := fn.Signature().Results()
+	returnsError := results.Len() > 0 && IsError(results.At(results.Len()-1).Type())
+	returnsValue := results.Len() > 0 && !IsError(results.At(0).Type())
 	for call := range All[*ast.CallExpr](decl.Body) {
 		if _, fn := p.Body(call); fn != decl {
 			continue
 		}
 		f.Client = f.Client || p.NewClient(call) && !p.Kept(call) && returnsValue
 		f.Creates = f.Creates || p.Creates(call) && !p.Conditional(call)
+		_, dropped := p.ErrorOf(call)
+		f.Reads = f.Reads || p.Reads(call) && !dropped && returnsError
+		f.Writes = f.Writes || p.Writes(call) && !dropped && returnsError
+		c := p.calls[call]
+		isRow := c != nil && c.Path == Tables && c.Name != "SubmitTransaction" || c == nil && p.FactOf(call).Rows
+		f.Rows = f.Rows || isRow && (p.Reads(call) || p.Writes(call)) && p.Loop(call) == nil
+		passes := p.passes(decl, call)
+		f.Overwrites = f.Overwrites || passes && p.Overwrites(call)
+		f.Deletes = f.Deletes || passes && p.Deletes(call)
 	}
-	fn := p.Pass.TypesInfo.Defs[decl.Name].(*types.Func)
+	f.Overwrites = f.Overwrites && !f.Reads
 	f.Texts = p.templates(decl, fn.Signature())
-	f.Safe = returnsValue && isString(first(fn.Signature().Results())) && !Any(decl.Body, func(ret *ast.ReturnStmt) bool {
+	f.Safe = returnsValue && isString(first(results)) && !Any(decl.Body, func(ret *ast.ReturnStmt) bool {
 		inner, _ := p.Body(ret)
 		return inner == decl.Body && (len(ret.Results) == 0 || p.MayHaveQuote(ret.Results[0], 0))
 	})
@@ -122,6 +166,70 @@ func (p *Package) Creates(call *ast.CallExpr) bool {
 		return c.Recv != nil && (c.Name == "CreateTable" || c.Name == "CreateQueue" || c.Name == "CreateContainer" || c.Name == "Create" && c.Path != Tables)
 	}
 	return p.FactOf(call).Creates
+}
+
+// Reads reports whether a call reads a row or a blob.
+func (p *Package) Reads(call *ast.CallExpr) bool {
+	if c := p.calls[call]; c != nil {
+		return c.Recv != nil && slices.Contains(reads, c.Name) && c.Path != Queues
+	}
+	return p.FactOf(call).Reads
+}
+
+// Writes reports whether a call writes a row, a message or a blob.
+func (p *Package) Writes(call *ast.CallExpr) bool {
+	if c := p.calls[call]; c != nil {
+		return c.writes()
+	}
+	return p.FactOf(call).Writes
+}
+
+// Overwrites reports whether a call writes a row over any version of it.
+func (p *Package) Overwrites(call *ast.CallExpr) bool {
+	c := p.calls[call]
+	if c == nil {
+		return p.FactOf(call).Overwrites
+	}
+	match := p.Field(p.Literal(c.Arg(2)), "IfMatch")
+	text, _ := p.ConstText(p.Resolve(match))
+	return c.Path == Tables && (c.Name == "UpsertEntity" || c.Name == "UpdateEntity" && (p.IsNil(c.Arg(2)) || p.Literal(c.Arg(2)) != nil && match == nil || text == "*"))
+}
+
+// Deletes reports whether a call deletes a message.
+func (p *Package) Deletes(call *ast.CallExpr) bool {
+	if c := p.calls[call]; c != nil {
+		return c.Path == Queues && c.Name == "DeleteMessage"
+	}
+	return p.FactOf(call).Deletes
+}
+
+// passes reports whether an argument of a call is made of a parameter of the function that contains it.
+func (p *Package) passes(decl *ast.FuncDecl, call *ast.CallExpr) bool {
+	if !p.Writes(call) && !p.Deletes(call) {
+		return false
+	}
+	var params []types.Object
+	for v := range p.Pass.TypesInfo.Defs[decl.Name].(*types.Func).Signature().Params().Variables() {
+		if !IsNamed(v.Type(), "context", "Context") {
+			params = append(params, v)
+		}
+	}
+	derived := p.Derived(decl.Body, params...)
+	return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return p.MentionsAny(arg, derived) })
+}
+
+// ErrorOf returns the variable that a call sets to its error, and whether the error is dropped: assigned to _, or not assigned by
+// a call that is a statement.
+func (p *Package) ErrorOf(call *ast.CallExpr) (err types.Object, dropped bool) {
+	switch s := p.parents[call].(type) {
+	case *ast.ExprStmt:
+		return nil, true
+	case *ast.AssignStmt:
+		last := s.Lhs[len(s.Lhs)-1]
+		id, ok := last.(*ast.Ident)
+		return p.Object(last), len(s.Rhs) == 1 && ok && id.Name == "_"
+	}
+	return nil, false
 }
 
 // Kept reports whether the result of a call is stored for later calls, or the call is made on a condition.

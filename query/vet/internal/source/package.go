@@ -152,17 +152,48 @@ func (p *Package) readCall(call *ast.CallExpr) {
 		return
 	}
 	p.callers[fn] = append(p.callers[fn], call)
-	c := &Call{CallExpr: call, Name: fn.Name(), Path: pathOf(fn.Pkg())}
-	if recv := fn.Signature().Recv(); recv != nil {
+	c := &Call{CallExpr: call}
+	c.Path, c.Name = p.shape(fn, call)
+	if fn.Signature().Recv() != nil {
 		c.Recv, _ = Selected(call.Fun)
-		if c.Path == "" && (types.IsInterface(recv.Type()) || c.Name == "NextPage") {
-			c.Path = pathOfResults(p.TypeOf(call))
-		}
 	}
 	if c.Path != "" {
 		p.Calls = append(p.Calls, c)
 		p.calls[call] = c
 	}
+}
+
+// shape returns the package and the method of the SDK that a call is one of. A method of the program counts as one of the SDK if it
+// has the parameters and the result of one, or if it belongs to an interface and has its name and a context.
+func (p *Package) shape(fn *types.Func, call *ast.CallExpr) (path, name string) {
+	signature, name := fn.Signature(), fn.Name()
+	if name == "DequeueMessages" || name == "PeekMessages" {
+		name = strings.TrimSuffix(name, "s")
+	}
+	if path := pathOf(fn.Pkg()); path != "" || signature.Recv() == nil || signature.Params().Len() == 0 {
+		return path, name
+	}
+	path = pathOfResults(p.TypeOf(call))
+	if path == "" && p.Uses && types.IsInterface(signature.Recv().Type()) && IsNamed(signature.Params().At(0).Type(), "context", "Context") {
+		return methods[name], name
+	}
+	_, result := NameOf(first(signature.Results()))
+	if response, ok := strings.CutSuffix(result, "Response"); ok && arguments[response] == signature.Params().Len() {
+		return path, response
+	}
+	if types.IsInterface(signature.Recv().Type()) || name == "NextPage" {
+		return path, name
+	}
+	return "", ""
+}
+
+// arguments is the number of parameters of the methods whose responses have their names.
+var arguments = map[string]int{"GetEntity": 4, "AddEntity": 3, "UpdateEntity": 3, "UpsertEntity": 3, "DeleteEntity": 4, "UpdateMessage": 5, "DeleteMessage": 4}
+
+// methods are those whose names no other service has.
+var methods = map[string]string{
+	"GetEntity": Tables, "AddEntity": Tables, "UpdateEntity": Tables, "UpsertEntity": Tables, "DeleteEntity": Tables, "SubmitTransaction": Tables,
+	"EnqueueMessage": Queues, "DequeueMessage": Queues, "DeleteMessage": Queues, "UploadBuffer": Blobs, "UploadStream": Blobs, "DownloadStream": Blobs,
 }
 
 // settings returns the values of the fields or elements of a literal.
@@ -243,11 +274,11 @@ func NameOf(t types.Type) (path, name string) {
 	return named.Obj().Pkg().Path(), named.Obj().Name()
 }
 
-// CallsOf returns the calls of the functions and methods with these names in the package with this path.
+// CallsOf returns the calls of the functions and methods with these names in the package with this path, or in any if it is "".
 func (p *Package) CallsOf(path string, names ...string) iter.Seq[*Call] {
 	return func(yield func(*Call) bool) {
 		for _, c := range p.Calls {
-			if c.Path == path && slices.Contains(names, c.Name) && !yield(c) {
+			if (path == "" || c.Path == path) && slices.Contains(names, c.Name) && !yield(c) {
 				return
 			}
 		}
@@ -275,17 +306,28 @@ func (p *Package) CallersOf(decl *ast.FuncDecl) []*ast.CallExpr {
 
 // IsData reports whether a call reads or writes rows, messages or blobs.
 func (c *Call) IsData() bool {
-	return c.Recv != nil && (slices.Contains(Writes, c.Name) || slices.Contains(Reads, c.Name) || strings.HasPrefix(c.Name, "NewList"))
+	return c.Recv != nil && (c.writes() || slices.Contains(reads, c.Name) || strings.HasPrefix(c.Name, "NewList"))
 }
+
+func (c *Call) writes() bool { return c.Recv != nil && slices.Contains(writes, c.Name) }
 
 // The methods that write, and those that read.
 var (
-	Writes = []string{
+	writes = []string{
 		"AddEntity", "UpdateEntity", "UpsertEntity", "DeleteEntity", "SubmitTransaction", "EnqueueMessage", "UpdateMessage", "DeleteMessage",
 		"Upload", "UploadBuffer", "UploadStream", "UploadFile", "DeleteBlob", "AppendBlock", "StageBlock", "CommitBlockList", "SetMetadata",
 	}
-	Reads = []string{"GetEntity", "DequeueMessage", "DequeueMessages", "PeekMessages", "DownloadStream", "DownloadBuffer", "GetProperties"}
+	reads = []string{"GetEntity", "DequeueMessage", "PeekMessage", "DownloadStream", "DownloadBuffer", "DownloadFile"}
 )
+
+// CallOf returns the call of the SDK that an expression is, or nil.
+func (p *Package) CallOf(call *ast.CallExpr) *Call { return p.calls[call] }
+
+// IsCall reports whether an expression is a call of one of the methods of the SDK.
+func (p *Package) IsCall(call *ast.CallExpr, names ...string) bool {
+	c := p.calls[call]
+	return c != nil && c.Recv != nil && slices.Contains(names, c.Name)
+}
 
 // Arg returns the argument with the index i, or nil.
 func (c *Call) Arg(i int) ast.Expr {

@@ -23,5 +23,7 @@ func readShared(w http.ResponseWriter, r *http.Request) {
 }
 
 func notify(w http.ResponseWriter, r *http.Request) {
-	store.Notify(r.Context(), "connection", "text") // the mistake is in Notify
+	if err := store.Notify(r.Context(), "connection", "text"); err != nil { // the mistake is in Notify
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	}
 }

@@ -36,7 +36,8 @@ func (s *store) Save(ctx context.Context, body []byte) error {
 	return err
 }
 
-func example(ctx context.Context, table *aztables.Client, body []byte) {
+func example(ctx context.Context, table *aztables.Client, body []byte) error {
 	table.CreateTable(ctx, nil)
-	table.AddEntity(ctx, body, nil)
+	_, err := table.AddEntity(ctx, body, nil)
+	return err
 }

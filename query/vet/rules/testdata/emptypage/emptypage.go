@@ -8,7 +8,7 @@ import (
 )
 
 func stops(ctx context.Context, table *aztables.Client) (n int, err error) {
-	pager := table.NewListEntitiesPager(nil)
+	pager := table.NewListEntitiesPager(nil) // want `the whole table is read`
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil {
@@ -23,7 +23,7 @@ func stops(ctx context.Context, table *aztables.Client) (n int, err error) {
 }
 
 func returns(ctx context.Context, table *aztables.Client) ([]byte, error) {
-	pager := table.NewListEntitiesPager(nil)
+	pager := table.NewListEntitiesPager(nil) // want `the whole table is read`
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil {
@@ -41,7 +41,7 @@ func returns(ctx context.Context, table *aztables.Client) ([]byte, error) {
 }
 
 func fine(ctx context.Context, table *aztables.Client) (n int, err error) {
-	pager := table.NewListEntitiesPager(nil)
+	pager := table.NewListEntitiesPager(nil) // want `the whole table is read`
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil {
@@ -64,7 +64,7 @@ func fine(ctx context.Context, table *aztables.Client) (n int, err error) {
 }
 
 func either(ctx context.Context, table *aztables.Client) (n int, err error) {
-	pager := table.NewListEntitiesPager(nil)
+	pager := table.NewListEntitiesPager(nil) // want `the whole table is read`
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil {

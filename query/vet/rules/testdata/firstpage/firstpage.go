@@ -37,7 +37,7 @@ func fine(ctx context.Context, table *aztables.Client, token *string) (aztables.
 	if err != nil || len(one.Entities) == 1 {
 		return aztables.ListEntitiesResponse{}, err
 	}
-	all := table.NewListEntitiesPager(nil)
+	all := table.NewListEntitiesPager(nil) // want `the whole table is read`
 	for all.More() {
 		page, err := all.NextPage(ctx)
 		if err != nil {
@@ -47,29 +47,29 @@ func fine(ctx context.Context, table *aztables.Client, token *string) (aztables.
 			break
 		}
 	}
-	for again := table.NewListEntitiesPager(nil); again.More(); {
+	for again := table.NewListEntitiesPager(nil); again.More(); { // want `the whole table is read`
 		page, err := again.NextPage(ctx)
 		if err != nil || len(page.Entities) > 100 {
 			return aztables.ListEntitiesResponse{}, err
 		}
 	}
-	whole := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{NextPartitionKey: token})
+	whole := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{NextPartitionKey: token}) // want `the whole table is read`
 	return whole.NextPage(ctx)
 }
 
 func page(ctx context.Context, table *aztables.Client, token *string) (rows [][]byte, next *string, err error) {
-	pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{NextPartitionKey: token})
+	pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{NextPartitionKey: token}) // want `the whole table is read`
 	reply, err := pager.NextPage(ctx)
 	return reply.Entities, reply.NextPartitionKey, err
 }
 
 func look(ctx context.Context, table *aztables.Client) (bool, error) {
-	pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Top: to.Ptr(int32(1))})
+	pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Top: to.Ptr(int32(1))}) // want `the whole table is read`
 	reply, err := pager.NextPage(ctx)
 	return len(reply.Entities) > 0, err
 }
 
 func chained(ctx context.Context, table *aztables.Client) (int, error) {
-	page, err := table.NewListEntitiesPager(nil).NextPage(ctx) // want `only the first page is read`
+	page, err := table.NewListEntitiesPager(nil).NextPage(ctx) // want `only the first page is read` `the whole table is read`
 	return len(page.Entities), err
 }

@@ -59,7 +59,7 @@ func (s *store) Called(pk string) {
 
 func (s *store) Fine(n int, when time.Time, k kind, id id, clause, pk string) {
 	s.list(fmt.Sprintf("PartitionKey eq '%d' and Size eq '%s' and Id eq '%s'", n, k, id))
-	s.list("PartitionKey eq '" + strconv.Itoa(n) + "' and Timestamp gt datetime'" + when.UTC().Format(time.RFC3339) + "'")
+	s.list("PartitionKey eq '" + strconv.Itoa(n) + "' and Timestamp gt datetime'" + when.UTC().Format(time.RFC3339) + "'") // want `a row can become visible`
 	s.list("PartitionKey eq '" + escapeOData(pk) + "'")
 	s.list("PartitionKey eq " + literal(pk))
 	s.list("PartitionKey eq 'a' and " + clause)

@@ -26,13 +26,13 @@ func update(ctx context.Context, table, other *aztables.Client) error {
 	if err != nil {
 		return err
 	}
-	if _, err := table.UpdateEntity(ctx, body, nil); err != nil { // want `without IfMatch this overwrites.*lostupdate, error`
+	if _, err := table.UpdateEntity(ctx, body, nil); err != nil { // want `overwrites what others wrote.*lostupdate, error`
 		return err
 	}
-	if _, err := table.UpdateEntity(ctx, body, &aztables.UpdateEntityOptions{UpdateMode: aztables.UpdateModeReplace}); err != nil { // want `without IfMatch`
+	if _, err := table.UpdateEntity(ctx, body, &aztables.UpdateEntityOptions{UpdateMode: aztables.UpdateModeReplace}); err != nil { // want `set IfMatch`
 		return err
 	}
-	if _, err := table.UpsertEntity(ctx, body, nil); err != nil { // want `UpsertEntity overwrites what others wrote`
+	if _, err := table.UpsertEntity(ctx, body, nil); err != nil { // want `this overwrites what others wrote`
 		return err
 	}
 	// A copy to another table is no update of this one.

@@ -11,7 +11,7 @@ import (
 
 func stops(ctx context.Context, table *aztables.Client) (int, error) {
 	n := 0
-	pager := table.NewListEntitiesPager(nil)
+	pager := table.NewListEntitiesPager(nil) // want `the whole table is read`
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil { // want `an error is treated as the end of the rows.*pageerror, error`
@@ -24,7 +24,7 @@ func stops(ctx context.Context, table *aztables.Client) (int, error) {
 }
 
 func returnsNil(ctx context.Context, table *aztables.Client) (rows [][]byte, err error) {
-	pager := table.NewListEntitiesPager(nil)
+	pager := table.NewListEntitiesPager(nil) // want `the whole table is read`
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil { // want `an error is treated as the end`
@@ -36,7 +36,7 @@ func returnsNil(ctx context.Context, table *aztables.Client) (rows [][]byte, err
 }
 
 func returnsEnd(ctx context.Context, table *aztables.Client) (rows [][]byte, err error) {
-	pager := table.NewListEntitiesPager(nil)
+	pager := table.NewListEntitiesPager(nil) // want `the whole table is read`
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil { // want `an error is treated as the end`
@@ -49,7 +49,7 @@ func returnsEnd(ctx context.Context, table *aztables.Client) (rows [][]byte, err
 }
 
 func repeats(ctx context.Context, table *aztables.Client) (rows [][]byte) {
-	pager := table.NewListEntitiesPager(nil)
+	pager := table.NewListEntitiesPager(nil) // want `the whole table is read`
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil { // want `this loop can repeat a failing request`
@@ -72,7 +72,7 @@ func repeats(ctx context.Context, table *aztables.Client) (rows [][]byte) {
 }
 
 func fine(ctx context.Context, table *aztables.Client, failed chan error) (rows [][]byte, err error) {
-	pager := table.NewListEntitiesPager(nil)
+	pager := table.NewListEntitiesPager(nil) // want `the whole table is read`
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil {
@@ -115,7 +115,7 @@ func fine(ctx context.Context, table *aztables.Client, failed chan error) (rows 
 }
 
 func short(ctx context.Context, table *aztables.Client) (rows [][]byte) {
-	pager := table.NewListEntitiesPager(nil)
+	pager := table.NewListEntitiesPager(nil) // want `the whole table is read`
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil { // want `an error is treated as the end of the rows`
@@ -127,7 +127,7 @@ func short(ctx context.Context, table *aztables.Client) (rows [][]byte) {
 }
 
 func both(ctx context.Context, table *aztables.Client) (rows [][]byte, ok bool) {
-	pager := table.NewListEntitiesPager(nil)
+	pager := table.NewListEntitiesPager(nil) // want `the whole table is read`
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil || page.Entities == nil { // want `an error is treated as the end of the rows`

@@ -59,7 +59,7 @@ func (s *store) fine(ctx context.Context, number int, all bool) {
 	// Both ends of the range are set.
 	s.list("PartitionKey ge 'a' and PartitionKey lt 'b'")
 	// The whole table is what the program asks for.
-	s.table.NewListEntitiesPager(nil)
+	s.table.NewListEntitiesPager(nil) // want `the whole table is read`
 	s.list("")
 	s.list("PartitionKey ge ''")
 	// One of the filters is fine, so the other may be meant.

@@ -1,0 +1,163 @@
+package rules
+
+import (
+	"go/ast"
+	"go/constant"
+	"go/token"
+	"go/types"
+	"regexp"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/query/vet/internal/source"
+)
+
+// dropped reports writes whose error is not looked at.
+var dropped = &Rule{Name: "dropped", Severity: Error, run: func(c *check) {
+	for call := range c.AllCalls() {
+		if _, drops := c.ErrorOf(call); drops && c.Writes(call) && !c.Deletes(call) && !c.isTest(call) {
+			c.report(call, "the error of this write is dropped, so a change that failed looks like one that was made; return the error (azpatterns: the methods of Table return whether the row was written)")
+		}
+	}
+}}
+
+// isTest reports whether n is in a test file.
+func (c *check) isTest(n ast.Node) bool {
+	return strings.HasSuffix(c.pass.Fset.File(n.Pos()).Name(), "_test.go")
+}
+
+// anyError reports errors of every kind that are taken as a missing row, or as one that exists.
+var anyError = &Rule{Name: "anyerror", Severity: Error, run: func(c *check) {
+	for call := range c.AllCalls() {
+		err, _ := c.ErrorOf(call)
+		body, _ := c.Body(call)
+		isAdd := c.IsCall(call, "AddEntity", "CreateTable")
+		if err == nil || body == nil || !isAdd && !c.Reads(call) || c.isTest(call) {
+			continue
+		}
+		meaning, found := missing, "a missing row"
+		if isAdd {
+			meaning, found = exists, "a row that exists"
+		}
+		if at := c.taken(call, err, body, meaning, isAdd); at != nil {
+			c.report(at, "every error is taken as "+found+" here, also a refused or lost request; test the code of the error with errors.As, and return other errors (azpatterns: errors.Is with patterns.ErrNotFound or ErrExists)")
+		}
+	}
+}}
+
+var (
+	missing = regexp.MustCompile(`(?i)not.?found|no.?such|missing|unknown|does.?n.t.?exist|no.?rows|err.?no[A-Z]`)
+	exists  = regexp.MustCompile(`(?i)exist|conflict|duplicate|taken`)
+)
+
+// taken returns the place at which an error of call is taken as an outcome without a look at its code, or nil.
+func (c *check) taken(call *ast.CallExpr, err types.Object, body *ast.BlockStmt, meaning *regexp.Regexp, isAdd bool) ast.Node {
+	stmt, ok := c.Parent(call).(ast.Stmt)
+	if !ok {
+		return nil
+	}
+	for _, s := range c.after(stmt)[:min(1, len(c.after(stmt)))] {
+		switch s := s.(type) {
+		case *ast.ReturnStmt:
+			if b, ok := s.Results[0].(*ast.BinaryExpr); ok && !isAdd && b.Op == token.EQL && c.Object(b.X) == err {
+				return s
+			}
+		case *ast.IfStmt:
+			b, ok := s.Cond.(*ast.BinaryExpr)
+			if !ok || c.Object(b.X) != err || !c.IsNil(b.Y) {
+				return nil
+			}
+			if branch := c.failure(b.Op, s); branch != nil && !c.examined(branch, err) && c.means(branch, meaning, isAdd) {
+				return s.Cond
+			}
+		}
+	}
+	return nil
+}
+
+// failure returns the branch of an if statement that runs if there is an error.
+func (c *check) failure(op token.Token, s *ast.IfStmt) ast.Node {
+	if op == token.NEQ {
+		return s.Body
+	} else if s.Else != nil {
+		return s.Else
+	} else if list, i := c.Statement(s); i >= 0 && i+2 == len(list) && source.Terminates(s.Body.List) {
+		return list[i+1]
+	}
+	return nil
+}
+
+// examined reports whether a branch uses the error for more than a log.
+func (c *check) examined(branch ast.Node, err types.Object) bool {
+	end := branch.End()
+	for s := range source.All[*ast.AssignStmt](branch) {
+		if c.Sets(s, err) {
+			end = min(end, s.Pos()) // it is another error after that
+		}
+	}
+	return source.Any(branch, func(id *ast.Ident) bool {
+		if c.pass.TypesInfo.Uses[id] != err || id.Pos() >= end {
+			return false
+		}
+		for a := range c.Ancestors(id) {
+			if call, ok := a.(*ast.CallExpr); ok && c.Logs(call) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// means reports whether a branch returns an outcome: a name or text with the meaning, a status, no error, or a write after a read.
+func (c *check) means(branch ast.Node, meaning *regexp.Regexp, isAdd bool) bool {
+	return source.Any(branch, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ReturnStmt:
+			if len(n.Results) == 0 {
+				return false
+			}
+			last := n.Results[len(n.Results)-1]
+			v := c.Const(last)
+			return !isAdd && c.IsNil(last) || v != nil && v.Kind() == constant.Bool && !constant.BoolVal(v)
+		case *ast.CallExpr:
+			return !isAdd && c.Writes(n)
+		case ast.Expr:
+			status, ok := c.ConstInt(n)
+			id, isIdent := n.(*ast.Ident)
+			text, _ := c.ConstText(n)
+			return ok && (status == 404 && !isAdd || status == 409 && isAdd) || isIdent && meaning.MatchString(id.Name) || meaning.MatchString(text)
+		}
+		return false
+	})
+}
+
+// errorText reports errors that are recognised by their text.
+var errorText = &Rule{Name: "errortext", Severity: Warning, run: func(c *check) {
+	isText := func(call *ast.CallExpr) bool {
+		_, name := source.Selected(call.Fun)
+		return name == "Error" && len(call.Args) == 0
+	}
+	for text := range nodes(c, isText) {
+		test := c.Parent(text)
+		for call, ok := c.Parent(test).(*ast.CallExpr); ok && c.isText(call); call, ok = c.Parent(test).(*ast.CallExpr) {
+			test = call // strings.Contains(strings.ToLower(err.Error()), …)
+		}
+		b, isComparison := test.(*ast.BinaryExpr)
+		call, isCall := test.(*ast.CallExpr)
+		isComparison = isComparison && (b.Op == token.EQL || b.Op == token.NEQ)
+		if (isComparison || isCall && c.isText(call)) && source.Any(test, func(e ast.Expr) bool {
+			words, ok := c.ConstText(e)
+			return ok && serviceText.MatchString(words)
+		}) {
+			c.report(test, "an error is recognised by its text, which is not stable, and which other errors can contain too; use errors.As with *azcore.ResponseError and its ErrorCode (azpatterns: errors.Is with patterns.ErrNotFound and the like)")
+		}
+	}
+}}
+
+// isText reports whether a call is one of package strings or of a regular expression.
+func (c *check) isText(call *ast.CallExpr) bool {
+	path, _ := c.Callee(call)
+	return path == "strings" || path == "regexp"
+}
+
+// serviceText matches what programs search in the texts of errors of the service.
+var serviceText = regexp.MustCompile(`(?i)^(status.?code:? ?)?(404|409|412|429|503|500)( |$)|(resource|table|queue|blob|container|message)(not ?found|already ?exists)|entity ?already|condition ?not|not ?found|already ?exists|unexpected EOF|server ?busy|response (404|409|412)|pop ?receipt ?mismatch|being ?deleted`)
