@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"go/types"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
@@ -31,7 +32,7 @@ var anyError = &Rule{Name: "anyerror", Severity: Error, run: func(c *check) {
 		err, _ := c.ErrorOf(call)
 		body, _ := c.Body(call)
 		isAdd := c.IsCall(call, "AddEntity", "CreateTable")
-		if err == nil || body == nil || !isAdd && !c.Reads(call) || c.isTest(call) {
+		if err == nil || body == nil || c.IsCall(call, "NextPage") || !isAdd && !c.Reads(call) || c.isTest(call) {
 			continue
 		}
 		meaning, found := missing, "a missing row"
@@ -132,26 +133,44 @@ func (c *check) means(branch ast.Node, meaning *regexp.Regexp, isAdd bool) bool 
 
 // errorText reports errors that are recognised by their text.
 var errorText = &Rule{Name: "errortext", Severity: Warning, run: func(c *check) {
-	isText := func(call *ast.CallExpr) bool {
-		_, name := source.Selected(call.Fun)
-		return name == "Error" && len(call.Args) == 0
-	}
-	for text := range nodes(c, isText) {
-		test := c.Parent(text)
-		for call, ok := c.Parent(test).(*ast.CallExpr); ok && c.isText(call); call, ok = c.Parent(test).(*ast.CallExpr) {
-			test = call // strings.Contains(strings.ToLower(err.Error()), …)
+	for test := range nodes(c, func(ast.Expr) bool { return true }) {
+		var operands []ast.Expr
+		switch test := test.(type) {
+		case *ast.BinaryExpr:
+			if test.Op == token.EQL || test.Op == token.NEQ {
+				operands = []ast.Expr{test.X, test.Y}
+			}
+		case *ast.CallExpr:
+			if c.isText(test) {
+				operands = test.Args
+			}
 		}
-		b, isComparison := test.(*ast.BinaryExpr)
-		call, isCall := test.(*ast.CallExpr)
-		isComparison = isComparison && (b.Op == token.EQL || b.Op == token.NEQ)
-		if (isComparison || isCall && c.isText(call)) && source.Any(test, func(e ast.Expr) bool {
+		isWords := func(e ast.Expr) bool {
 			words, ok := c.ConstText(e)
 			return ok && serviceText.MatchString(words)
-		}) {
+		}
+		if slices.ContainsFunc(operands, c.ofError) && slices.ContainsFunc(operands, isWords) && c.first(c.Decl(test)) {
 			c.report(test, "an error is recognised by its text, which is not stable, and which other errors can contain too; use errors.As with *azcore.ResponseError and its ErrorCode (azpatterns: errors.Is with patterns.ErrNotFound and the like)")
 		}
 	}
 }}
+
+// ofError reports whether e is the text of an error, perhaps in lower case.
+func (c *check) ofError(e ast.Expr) bool {
+	for range 3 {
+		call, ok := c.Follow(e).(*ast.CallExpr)
+		if !ok {
+			break
+		}
+		if _, name := source.Selected(call.Fun); name == "Error" && len(call.Args) == 0 {
+			return true
+		} else if !c.isText(call) || len(call.Args) == 0 {
+			break
+		}
+		e = call.Args[0]
+	}
+	return false
+}
 
 // isText reports whether a call is one of package strings or of a regular expression.
 func (c *check) isText(call *ast.CallExpr) bool {

@@ -54,20 +54,28 @@ func (c *check) ofPage(call *source.Call) bool {
 // readsElsewhere reports whether a call overwrites what the function has read before, and other functions of one type read and
 // write it.
 func (c *check) readsElsewhere(call *ast.CallExpr) bool {
-	recv, _ := source.Selected(call.Fun)
 	decl := c.Decl(call)
-	if recv == nil || decl == nil || c.CallOf(call) != nil && c.CallOf(call).Path != source.Blobs || !c.overwrites(call) {
+	if decl == nil || c.CallOf(call) != nil && c.CallOf(call).Path != source.Blobs || !c.overwrites(call) {
 		return false
 	}
 	return source.Any(decl.Body, func(read *ast.CallExpr) bool {
-		from, _ := source.Selected(read.Fun)
-		if read.Pos() >= call.Pos() || !c.Reads(read) || (c.CallOf(read) == nil) != (c.CallOf(call) == nil) || !c.Same(from, recv) {
+		if read.Pos() >= call.Pos() || !c.Reads(read) || (c.CallOf(read) == nil) != (c.CallOf(call) == nil) || !c.sameClient(read, call) {
 			return false
 		}
 		s, ok := c.Parent(read).(*ast.AssignStmt)
 		return ok && c.Object(s.Lhs[0]) != nil && slices.ContainsFunc(call.Args, func(arg ast.Expr) bool {
 			return c.MentionsAny(arg, c.Derived(decl.Body, c.Object(s.Lhs[0])))
 		})
+	})
+}
+
+// sameClient reports whether two calls are of the same value or package, or have the same client as an argument.
+func (c *check) sameClient(a, b *ast.CallExpr) bool {
+	x, _ := source.Selected(a.Fun)
+	y, _ := source.Selected(b.Fun)
+	return x != nil && c.Same(x, y) || slices.ContainsFunc(a.Args, func(arg ast.Expr) bool {
+		path, _ := source.NameOf(c.TypeOf(arg))
+		return source.IsSDK(path) && slices.ContainsFunc(b.Args, func(other ast.Expr) bool { return c.Same(arg, other) })
 	})
 }
 

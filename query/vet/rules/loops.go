@@ -17,6 +17,9 @@ var oneByOne = &Rule{Name: "onebyone", Severity: Warning, run: func(c *check) {
 		if !ok || !isRow || c.isTest(call) || source.IsBasic(c.TypeOf(loop.X), types.IsInteger) || source.Within(loop.X, call) || c.fewRounds(loop) {
 			continue
 		}
+		if !c.first(loop) {
+			continue
+		}
 		if c.Reads(call) {
 			c.report(call, "the rows are read one after the other, a request each; read them concurrently, or with one query for a range of keys (azpatterns: Table.Query sends the reads of a filter concurrently)")
 		} else {
@@ -38,7 +41,7 @@ var mapOrder = &Rule{Name: "maporder", Severity: Warning, run: func(c *check) {
 		}
 		for call := range source.All[*ast.CallExpr](loop.Body) {
 			appends := c.IsBuiltin(call, "append") && len(call.Args) > 1 && isActions(c.TypeOf(call))
-			if appends || c.IsCall(call, "SubmitTransaction") {
+			if (appends || c.IsCall(call, "SubmitTransaction")) && c.first(c.Decl(loop)) {
 				c.report(loop.X, "the order of a map differs each time, so the index of a failed operation means nothing and a repeated run does not continue where the last one failed; range over the sorted keys (azpatterns: Table.Bulk keeps the order)")
 			}
 		}

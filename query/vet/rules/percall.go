@@ -31,8 +31,9 @@ var createPerCall = &Rule{Name: "createpercall", Severity: Warning, run: func(c 
 // runsOften reports whether a call that should be made once is made for each request: in a handler, or in a function that also
 // reads or writes rows and is called by handlers or, from other packages, with a context.
 func (c *check) runsOften(call *ast.CallExpr) bool {
-	if c.handlesRequest(call) {
-		return true
+	lit := source.Around[*ast.FuncLit](c.Package, call)
+	if _, returned := c.Parent(lit).(*ast.ReturnStmt); c.handlesRequest(call) || lit != nil && returned && c.NewClient(call) && c.signature(lit).Results().Len() == 2 {
+		return true // in a handler, or in a function that another one returns, which creates clients
 	}
 	decl := c.Decl(call)
 	if decl == nil || setsUp(decl.Name.Name) || strings.HasSuffix(c.pass.Fset.File(call.Pos()).Name(), "_test.go") || !c.dataAfter(call, decl) {

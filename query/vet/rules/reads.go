@@ -65,7 +65,9 @@ func exprName(e ast.Expr) string {
 			return strings.Trim(lit.Value, "\"`")
 		}
 	case *ast.CallExpr:
-		if sel, ok := e.Fun.(*ast.SelectorExpr); ok && len(e.Args) == 0 {
+		if sel, ok := e.Fun.(*ast.SelectorExpr); ok && strings.HasPrefix(sel.Sel.Name, "Get") {
+			return sel.Sel.Name
+		} else if ok && len(e.Args) == 0 {
 			return exprName(sel.X)
 		} else if len(e.Args) == 1 {
 			return exprName(e.Args[0])
@@ -110,7 +112,7 @@ var watermark = &Rule{Name: "watermark", Severity: Error, run: func(c *check) {
 
 // accountKey reports keys of storage accounts in the program.
 var accountKey = &Rule{Name: "accountkey", Severity: Security, run: func(c *check) {
-	const message = "the key of the account is in the program, and whoever reads it can read and write everything in the account; use a credential of azidentity, or read the key when the program starts"
+	const message = "the key of the account is in the program, and each of its readers can read and write everything in the account; use a credential of azidentity, or read the key when the program starts"
 	for lit := range nodes(c, func(lit *ast.BasicLit) bool { return lit.Kind == token.STRING && secret.MatchString(lit.Value) }) {
 		if !c.isTest(lit) && !strings.Contains(lit.Value, emulator) {
 			c.report(lit, message)
@@ -126,7 +128,7 @@ var accountKey = &Rule{Name: "accountkey", Severity: Security, run: func(c *chec
 
 var secret = regexp.MustCompile(`AccountKey=[A-Za-z0-9+/]{12,}=*|[?&]sig=[A-Za-z0-9%+/]{20,}`)
 
-// emulator is the beginning of the key of the storage emulators, which everybody knows.
+// emulator is the beginning of the key of the storage emulators, which is public.
 const emulator = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq"
 
 // keyMix reports keys that are written in one form and read in another.
@@ -181,7 +183,7 @@ var quotedKey = &Rule{Name: "quotedkey", Severity: Error, run: func(c *check) {
 	for _, set := range c.Set {
 		isKey := (set.Name == "PartitionKey" || set.Name == "RowKey") && source.IsNamed(c.TypeOf(set.Of), source.Tables, "Entity")
 		outer, inEntity := c.Parent(c.Parent(set.Of)).(*ast.CompositeLit)
-		if isKey && inEntity && source.IsNamed(c.TypeOf(outer), source.Tables, "EDMEntity") && c.MayHaveQuote(set.Value, 0) && !c.isInput(set.Value, 0) && c.readsQuoted(set.Name) {
+		if isKey && inEntity && source.IsNamed(c.TypeOf(outer), source.Tables, "EDMEntity") && c.MayHaveQuote(set.Value, 0) && !c.isInput(set.Value, 0) && c.readsQuoted(set.Name) && c.first(outer) {
 			c.report(set.Value, "aztables up to v1.4.1 stores a quote in the key of an EDMEntity doubled, and GetEntity with the same key finds nothing; encode the key, or marshal a map (azpatterns: keys.Escape)")
 		}
 	}

@@ -155,8 +155,11 @@ func (c *check) changesAgain(call *source.Call, test ast.Node) bool {
 	isPart := func(e ast.Expr) bool { return source.Root(e) != e && c.MentionsAny(e, entity) }
 	return source.Any(loop, func(s *ast.IncDecStmt) bool { return isPart(s.X) }) ||
 		source.Any(loop, func(s *ast.AssignStmt) bool {
-			return isPart(s.Lhs[0]) && s.Tok != token.DEFINE && (s.Tok != token.ASSIGN || source.Any(s.Rhs[0], func(sum *ast.BinaryExpr) bool {
-				return (sum.Op == token.ADD || sum.Op == token.SUB) && strings.Contains(types.ExprString(sum), types.ExprString(s.Lhs[0]))
+			return isPart(s.Lhs[0]) && s.Tok != token.DEFINE && (s.Tok != token.ASSIGN || source.Any(s.Rhs[0], func(e ast.Expr) bool {
+				followed := c.Follow(e)
+				sum, ok := followed.(*ast.BinaryExpr)
+				steps := ok && (sum.Op == token.ADD || sum.Op == token.SUB)
+				return steps && (strings.Contains(types.ExprString(sum), types.ExprString(s.Lhs[0])) || followed != e && c.MentionsAny(sum, entity))
 			}))
 		})
 }

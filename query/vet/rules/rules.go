@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"go/types"
 	"iter"
+	"reflect"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -84,6 +85,7 @@ func (r *Rule) Analyzer() *analysis.Analyzer {
 				rule:     r,
 				pass:     pass,
 				reported: map[token.Pos]bool{},
+				scopes:   map[ast.Node]bool{},
 				ofReply:  map[types.Object]map[types.Object]bool{},
 			})
 			return nil, nil
@@ -117,6 +119,8 @@ type check struct {
 	rule     *Rule
 	pass     *analysis.Pass // of the rule, unlike that of Package
 	reported map[token.Pos]bool
+	scopes   map[ast.Node]bool                      // with a finding that is not repeated
+	losses   []*lossAt                              // of the rule untyped
 	ofReply  map[types.Object]map[types.Object]bool // the variables that depend on the reply of a read
 }
 
@@ -147,6 +151,16 @@ func nodes[N ast.Node](c *check, is func(N) bool) iter.Seq[N] {
 			}
 		}
 	}
+}
+
+// first reports whether it is called for the first time with a node that is not nil: one mistake is reported once.
+func (c *check) first(scope ast.Node) bool {
+	if reflect.ValueOf(scope).IsNil() {
+		return true
+	}
+	seen := c.scopes[scope]
+	c.scopes[scope] = true
+	return !seen
 }
 
 // replace returns a fix that replaces the text from pos to end.

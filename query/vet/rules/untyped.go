@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/types"
 	"reflect"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -31,7 +32,50 @@ var untyped = &Rule{Name: "untyped", Severity: Error, Fixes: true, run: func(c *
 			c.untypedMap(value, false)
 		}
 	}
+	for _, l := range c.losses {
+		others := ""
+		if n := len(l.names); n > 0 {
+			others = fmt.Sprintf("; the same holds for %d more properties: %s", n, strings.Join(l.names, ", "))
+		}
+		c.report(l.at, l.message+others, l.fix...)
+	}
 }}
+
+// lost is a type that values of a map or struct lose.
+type lost struct {
+	of  any
+	edm string
+}
+
+// A lossAt is the values of one entity that lose the same type, as one finding.
+type lossAt struct {
+	of      lost
+	at      ast.Node // the first value
+	message string
+	names   []string // of the others
+	fix     []analysis.SuggestedFix
+}
+
+// lose adds a value to the finding of its entity, and the edits of its fix to those of the finding.
+func (c *check) lose(of lost, at ast.Node, name, message string, fixes []analysis.SuggestedFix) {
+	i := slices.IndexFunc(c.losses, func(l *lossAt) bool { return l.of == of })
+	if i < 0 {
+		c.losses = append(c.losses, &lossAt{of, at, name + message, nil, fixes})
+		return
+	}
+	l := c.losses[i]
+	if l.at == at || slices.Contains(l.names, name) {
+		return
+	}
+	l.names = append(l.names, name)
+	for i := range min(len(fixes), len(l.fix)) {
+		for _, edit := range fixes[i].TextEdits {
+			if !slices.ContainsFunc(l.fix[i].TextEdits, func(e analysis.TextEdit) bool { return e.Pos == edit.Pos && string(e.NewText) == string(edit.NewText) }) {
+				l.fix[i].TextEdits = append(l.fix[i].TextEdits, edit)
+			}
+		}
+	}
+}
 
 // edmField reports fields of the EDM types of aztables in a plain struct. Only aztables.EDMEntity writes their annotations.
 var edmField = &Rule{Name: "edmfield", Severity: Error, run: func(c *check) {
@@ -112,10 +156,20 @@ func (c *check) untypedElement(set source.Setting, annotates bool) {
 	if t := c.TypeOf(set.Value); !isMap || !isStored(set.Name) || c.annotated(set) {
 		return
 	} else if edm := edmType(t); edm != "" && !annotates {
-		c.report(set.At, set.Name+" has no annotation of its type in this map, so it is stored as a String; write the annotation (azpatterns: patterns.Table writes the type)", c.typeFix(set, loss{edm: edm}, false)...)
-	} else if l, lost := c.lossOf(t, c.Const(set.Value)); lost {
-		c.report(set.At, set.Name+" has no annotation of its type, so it is stored as "+l.as+", not as an "+l.edm+" (azpatterns: patterns.Table writes the type)", c.typeFix(set, l, annotates)...)
+		c.lose(lost{c.entityOf(set), edm}, set.At, set.Name, " has no annotation of its type in this map, so it is stored as a String; write the annotation (azpatterns: patterns.Table writes the type)", c.typeFix(set, loss{edm: edm}, false))
+	} else if l, ok := c.lossOf(t, c.Const(set.Value)); ok {
+		c.lose(lost{c.entityOf(set), l.edm}, set.At, set.Name, " has no annotation of its type, so it is stored as "+l.as+", not as an "+l.edm+" (azpatterns: patterns.Table writes the type)", c.typeFix(set, l, annotates))
 	}
+}
+
+// entityOf returns the variable of the map that a value is set in, or its literal.
+func (c *check) entityOf(set source.Setting) any {
+	if v := c.Object(source.Root(set.Of)); v != nil {
+		return v
+	} else if s, ok := c.Parent(set.Of).(*ast.AssignStmt); ok && c.Object(s.Lhs[0]) != nil {
+		return c.Object(s.Lhs[0])
+	}
+	return set.Of
 }
 
 // isStored reports whether a property with this name is stored by the program: the service sets Timestamp, and other names
@@ -184,8 +238,8 @@ func (c *check) untypedFields(value ast.Expr, s *types.Struct) {
 		if pointer, ok := t.Underlying().(*types.Pointer); ok {
 			t = pointer.Elem()
 		}
-		if l, lost := c.lossOf(t, nil); lost && edmType(f.Type()) == "" {
-			c.report(f.at, "encoding/json writes "+f.name+" without its type, so it is stored as "+l.as+", not as an "+l.edm+annotateField(f.name))
+		if l, ok := c.lossOf(t, nil); ok && edmType(f.Type()) == "" {
+			c.lose(lost{s, l.edm}, f.at, f.name, " is written by encoding/json without its type, so it is stored as "+l.as+", not as an "+l.edm+annotateField(f.name), nil)
 		}
 	}
 }

@@ -317,7 +317,7 @@ var (
 		"AddEntity", "UpdateEntity", "UpsertEntity", "DeleteEntity", "SubmitTransaction", "EnqueueMessage", "UpdateMessage", "DeleteMessage",
 		"Upload", "UploadBuffer", "UploadStream", "UploadFile", "DeleteBlob", "AppendBlock", "StageBlock", "CommitBlockList", "SetMetadata",
 	}
-	reads = []string{"GetEntity", "DequeueMessage", "PeekMessage", "DownloadStream", "DownloadBuffer", "DownloadFile"}
+	reads = []string{"GetEntity", "NextPage", "DequeueMessage", "PeekMessage", "DownloadStream", "DownloadBuffer", "DownloadFile"}
 )
 
 // CallOf returns the call of the SDK that an expression is, or nil.

@@ -34,6 +34,8 @@ func (p *Package) MayHaveQuote(e ast.Expr, depth int) bool {
 			return p.MayHaveQuote(value, depth+1)
 		}
 		return !p.constants(e)
+	case *ast.SliceExpr:
+		return p.MayHaveQuote(e.X, depth+1)
 	case *ast.BinaryExpr:
 		return p.MayHaveQuote(e.X, depth+1) || p.MayHaveQuote(e.Y, depth+1)
 	}

@@ -1,7 +1,6 @@
 package errortext
 
 import (
-	"context"
 	"errors"
 	"strings"
 
@@ -9,26 +8,22 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
-func classify(ctx context.Context, table *aztables.Client) (string, error) {
-	_, err := table.GetEntity(ctx, "p", "r", nil)
-	if err == nil {
-		return "", nil
-	}
-	if strings.Contains(err.Error(), "ResourceNotFound") { // want `an error is recognised by its text.*errortext, warning`
-		return "missing", nil
-	}
-	if strings.Contains(strings.ToLower(err.Error()), "already exists") { // want `an error is recognised by its text`
-		return "exists", nil
-	}
-	if err.Error() == "unexpected EOF" { // want `an error is recognised by its text`
-		return "fine", nil
-	}
-	var status *azcore.ResponseError
-	if errors.As(err, &status) && strings.Contains(status.ErrorCode, "NotFound") {
-		return "missing", nil
-	}
-	if strings.Contains(err.Error(), "colour") {
-		return "own", nil
-	}
-	return "", err
+func isMissing(err error) bool {
+	return strings.Contains(err.Error(), "ResourceNotFound") || strings.Contains(err.Error(), "404") // want `an error is recognised by its text.*errortext, warning`
 }
+
+func exists(err error) bool {
+	text := strings.ToLower(err.Error())
+	return strings.Contains(text, "already exists") // want `an error is recognised by its text`
+}
+
+func done(err error) bool {
+	return err == nil || err.Error() == "unexpected EOF" // want `an error is recognised by its text`
+}
+
+func isTyped(err error) bool {
+	var status *azcore.ResponseError
+	return errors.As(err, &status) && status.ErrorCode == string(aztables.ResourceNotFound)
+}
+
+func isOwn(err error) bool { return strings.Contains(err.Error(), "colour") }

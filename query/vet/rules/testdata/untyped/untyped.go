@@ -10,10 +10,10 @@ import (
 
 type product struct {
 	PartitionKey, RowKey string
-	Price                float64   // want `encoding/json writes Price without its type.*an Int32 if it is a whole number, not as an Edm.Double.*untyped, error`
-	Sold                 int64     // want `writes Sold without its type`
-	Created              time.Time // want `writes Created without its type`
-	Picture              []byte    // want `writes Picture`
+	Price                float64   // want `Price is written by encoding/json without its type.*an Int32 if it is a whole number, not as an Edm.Double.*untyped, error`
+	Sold                 int64     // want `Sold is written`
+	Created              time.Time // want `Created is written`
+	Picture              []byte    // want `Picture is written`
 	Views                int64     `json:",string"`
 	Rating               float64
 	RatingType           string `json:"Rating@odata.type"`
@@ -35,13 +35,13 @@ func add(ctx context.Context, table *aztables.Client, price float64, sold int64,
 	entity := map[string]any{
 		"PartitionKey":      "p",
 		"RowKey":            "r",
-		"Price":             price,                // want `Price has no annotation of its type`
-		"Sold":              sold,                 // want `Sold has no annotation`
-		"Limit":             aztables.EDMInt64(5), // want `Limit has no annotation of its type in this map`
+		"Price":             price, // want `Price has no annotation of its type.*1 more properties: Three`
+		"Sold":              sold,  // want `Sold has no annotation of its type.*1 more properties: Limit`
+		"Limit":             aztables.EDMInt64(5),
 		"Rating":            price,
 		"Rating@odata.type": "Edm.Double",
 		"Half":              0.5,
-		"Three":             3.0, // want `Three has no annotation`
+		"Three":             3.0,
 		"Count":             3,
 	}
 	second, err := json.Marshal(entity)
@@ -93,7 +93,7 @@ func encode(entity any) []byte {
 
 type optional struct {
 	PartitionKey, RowKey string
-	Limit                *int64 // want `writes Limit without its type`
+	Limit                *int64 // want `Limit is written by encoding/json without its type`
 }
 
 func assigned(ctx context.Context, table *aztables.Client, price float64, created time.Time) error {
