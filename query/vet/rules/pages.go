@@ -5,6 +5,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -124,4 +125,150 @@ func (c *check) asksMore(loop ast.Stmt, pager ast.Expr) bool {
 	}
 	asked, name := source.Selected(call.Fun)
 	return name == "More" && c.Same(asked, pager)
+}
+
+// pageError reports loops over pages that treat an error as the end of the rows, or repeat the failed request for ever.
+var pageError = &Rule{Name: "pageerror", Severity: Error, Fixes: true, run: func(c *check) {
+	for _, p := range c.nextPages() {
+		loop := c.Loop(p.call)
+		if loop == nil {
+			continue
+		}
+		if _, isDropped := c.ErrorOf(p.call); isDropped || p.err == nil {
+			if isDropped {
+				c.report(p.call, "the error of NextPage is ignored: after an error the pager has the same page to read again, so the loop does not end; return the error (azpatterns: Table.Query)")
+			}
+			continue
+		}
+		if s := c.errorTest(p); s != nil && !c.passedOn(p, s, loop) {
+			c.pageError(p, s, loop)
+		}
+	}
+}}
+
+// errorTest returns the if statement with err != nil that follows the call.
+func (c *check) errorTest(p nextPage) *ast.IfStmt {
+	next := c.after(p.stmt)
+	if len(next) == 0 {
+		return nil
+	}
+	s, ok := next[0].(*ast.IfStmt)
+	if !ok {
+		return nil
+	}
+	for _, cond := range alternatives(s.Cond) {
+		if b, ok := cond.(*ast.BinaryExpr); ok && b.Op == token.NEQ && c.Object(b.X) == p.err && c.IsNil(b.Y) {
+			return s
+		}
+	}
+	return nil
+}
+
+// passedOn reports whether the body of s, or code after the loop, does more with the error than log it. A named result, or a
+// variable of an outer function, is passed on.
+func (c *check) passedOn(p nextPage, s *ast.IfStmt, loop ast.Stmt) bool {
+	return p.err.Pos() < p.body.Pos() || source.Any(p.body, func(id *ast.Ident) bool {
+		used := id.Pos() > loop.End() || source.Within(s.Body, id) && !c.logged(id, s)
+		return used && c.pass.TypesInfo.ObjectOf(id) == p.err
+	})
+}
+
+// returnsError returns the results of a function if the last one is an error, and else nil.
+func (c *check) returnsError(fn ast.Node) *types.Tuple {
+	results := c.signature(fn).Results()
+	if n := results.Len(); n == 0 || !source.IsError(results.At(n-1).Type()) {
+		return nil
+	}
+	return results
+}
+
+// logged reports whether id is in a call in s that logs.
+func (c *check) logged(id *ast.Ident, s *ast.IfStmt) bool {
+	return source.Any(s.Body, func(call *ast.CallExpr) bool { return c.Logs(call) && source.Within(call, id) })
+}
+
+func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {
+	const end = "an error is treated as the end of the rows, so a failed request looks like missing rows; return the error (azpatterns: Table.Query)"
+	const again = "after an error the pager has the same page to read again, so this loop can repeat a failing request for ever; return the error (azpatterns: Table.Query)"
+	if len(s.Body.List) == 0 {
+		c.report(s.Cond, again)
+		return
+	}
+	switch last := s.Body.List[len(s.Body.List)-1].(type) {
+	case *ast.BranchStmt:
+		if c.leaves(last) != loop {
+			return
+		}
+		message := end
+		if last.Tok == token.CONTINUE {
+			message = again
+		}
+		c.report(s.Cond, message, c.returnFix(p, last)...)
+	case *ast.ReturnStmt:
+		n := c.returnsError(p.fn).Len()
+		if n == 0 && len(last.Results) > 0 && !slices.ContainsFunc(last.Results, c.signals) {
+			c.report(s.Cond, end)
+		}
+		if n == 0 || len(last.Results) != n {
+			return
+		}
+		if e := last.Results[n-1]; c.IsNil(e) || isEnd(e) {
+			c.report(s.Cond, end, replace("return the error", e.Pos(), e.End(), p.err.Name()))
+		}
+	case *ast.ExprStmt:
+		if call, ok := last.X.(*ast.CallExpr); ok && c.Logs(call) && !source.Terminates(s.Body.List) {
+			c.report(s.Cond, again)
+		}
+	}
+}
+
+// signals reports whether a result can show a failure to the caller: anything but a variable with rows.
+func (c *check) signals(result ast.Expr) bool {
+	switch c.TypeOf(result).Underlying().(type) {
+	case *types.Slice, *types.Map:
+		return c.Object(result) == nil
+	}
+	return true
+}
+
+// returnFix replaces a branch statement by a return of the error.
+func (c *check) returnFix(p nextPage, s *ast.BranchStmt) []analysis.SuggestedFix {
+	results := c.returnsError(p.fn)
+	if results == nil {
+		return nil
+	}
+	var values []string
+	for i := range results.Len() - 1 {
+		zero := zeroOf(results.At(i).Type())
+		if zero == "" {
+			return nil
+		}
+		values = append(values, zero)
+	}
+	values = append(values, p.err.Name())
+	return []analysis.SuggestedFix{replace("return the error", s.Pos(), s.End(), "return "+strings.Join(values, ", "))}
+}
+
+// isEnd reports whether an error is a sentinel for the end, such as io.EOF.
+func isEnd(e ast.Expr) bool {
+	text := types.ExprString(e)
+	name := text[strings.LastIndex(text, ".")+1:]
+	return strings.Contains(name, "EOF") || strings.Contains(name, "End") || strings.Contains(name, "Done")
+}
+
+// zeroOf returns the zero value of a type, or "" if it needs the name of the type.
+func zeroOf(t types.Type) string {
+	switch {
+	case source.IsBasic(t, types.IsString):
+		return `""`
+	case source.IsBasic(t, types.IsBoolean):
+		return "false"
+	case source.IsBasic(t, types.IsNumeric):
+		return "0"
+	}
+	switch t.Underlying().(type) {
+	case *types.Pointer, *types.Slice, *types.Map, *types.Chan, *types.Signature, *types.Interface:
+		return "nil"
+	}
+	return ""
 }

@@ -3,6 +3,10 @@ package rules
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
+	"path"
+	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,4 +103,133 @@ func (c *check) longer(decl *ast.FuncDecl, d time.Duration, depth int) (found as
 		}
 	}
 	return nil
+}
+
+// deleteFirst reports queue messages that are deleted before the work that they ask for is done.
+var deleteFirst = &Rule{Name: "deletefirst", Severity: Error, run: func(c *check) {
+	for call := range c.AllCalls() {
+		list, i := c.Statement(call)
+		body, _ := c.Body(call)
+		message := c.messageOf(call)
+		if message == nil || i < 0 || !c.Deletes(call) || source.Around[*ast.GoStmt](c.Package, call) != nil {
+			continue
+		}
+		derived := c.Derived(body, message)
+		if !c.worksOn(list[:i], call, derived) && c.worksOn(list[i+1:], call, derived) {
+			if source.Around[*ast.DeferStmt](c.Package, call) != nil {
+				c.report(call, "a deferred call deletes the message even if the work fails, so the work is lost; delete the message after the work if that succeeded (azpatterns: eventual.NewWorker)")
+				continue
+			}
+			c.report(call, "the message is deleted before the work is done: if the process ends in between, the work is lost; delete the message after the work, and make the work repeatable (azpatterns: eventual.NewWorker)")
+		}
+	}
+}}
+
+// messageOf returns the dequeued message that an argument of a call is a part of, or nil.
+func (c *check) messageOf(call *ast.CallExpr) types.Object {
+	for _, arg := range call.Args {
+		if v := c.Object(source.Root(arg)); v != nil && strings.Contains(v.Type().String(), "Dequeue") {
+			return v
+		}
+	}
+	return nil
+}
+
+// worksOn reports whether statements call a function with the message or with something made of it. Calls that only decode or
+// log are no work.
+func (c *check) worksOn(list []ast.Stmt, deletion *ast.CallExpr, derived map[types.Object]bool) bool {
+	return slices.ContainsFunc(list, func(s ast.Stmt) bool {
+		return source.Any(s, func(call *ast.CallExpr) bool {
+			if call == deletion || c.Logs(call) || c.pass.TypesInfo.Types[call.Fun].IsType() || c.pass.TypesInfo.Types[call.Fun].IsBuiltin() {
+				return false
+			}
+			switch path, _ := c.Callee(call); path {
+			case "encoding/json", "encoding/base64", "encoding/xml", "fmt", "strings", "strconv", "errors", source.Queues:
+				return false
+			}
+			return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return c.hasContent(arg, derived) })
+		})
+	})
+}
+
+// hasContent reports whether an argument has the content of a message, not only its identifiers and times.
+func (c *check) hasContent(arg ast.Expr, derived map[types.Object]bool) bool {
+	return source.Any(arg, func(id *ast.Ident) bool {
+		if !derived[c.pass.TypesInfo.ObjectOf(id)] {
+			return false
+		}
+		sel, ok := c.Parent(id).(*ast.SelectorExpr)
+		return !ok || !strings.HasSuffix(sel.Sel.Name, "Time") && !slices.Contains([]string{"MessageID", "PopReceipt", "DequeueCount", "TimeNextVisible"}, sel.Sel.Name)
+	})
+}
+
+// clientPerCall reports clients that are created for each request.
+var clientPerCall = &Rule{Name: "clientpercall", Severity: Warning, run: func(c *check) {
+	for call := range c.AllCalls() {
+		if c.NewClient(call) && !c.Kept(call) && c.runsOften(call) {
+			c.report(call, "this creates a client for each request, and each client has its own pipeline and cache of access tokens; create the client once and share it, it is safe for concurrent use")
+		}
+	}
+}}
+
+// createPerCall reports tables that are created again on each call.
+var createPerCall = &Rule{Name: "createpercall", Severity: Warning, run: func(c *check) {
+	for call := range c.AllCalls() {
+		if c.Creates(call) && !c.Conditional(call) && c.runsOften(call) {
+			c.report(call, "this creates the table, queue or container on each call: one more request, which fails with 409 once it exists; create it when the program starts")
+		}
+	}
+}}
+
+// runsOften reports whether a call that should be made once is made for each request: in a handler, or in a function that also
+// reads or writes rows and is called by handlers or, from other packages, with a context.
+func (c *check) runsOften(call *ast.CallExpr) bool {
+	lit := source.Around[*ast.FuncLit](c.Package, call)
+	if _, returned := c.Parent(lit).(*ast.ReturnStmt); c.handlesRequest(call) || lit != nil && returned && c.NewClient(call) && c.signature(lit).Results().Len() == 2 {
+		return true // in a handler, or in a function that another one returns, which creates clients
+	}
+	decl := c.Decl(call)
+	if decl == nil || setsUp(decl.Name.Name) || strings.HasSuffix(c.pass.Fset.File(call.Pos()).Name(), "_test.go") || !c.dataAfter(call, decl) {
+		return false
+	}
+	if c.pass.Pkg.Name() != "main" && decl.Name.IsExported() && slices.ContainsFunc(slices.Collect(c.signature(decl).Params().Variables()), isContext) {
+		return true
+	}
+	return slices.ContainsFunc(c.CallersOf(decl), func(caller *ast.CallExpr) bool { return c.handlesRequest(caller) })
+}
+
+// dataAfter reports whether a function reads or writes rows, messages or blobs after call.
+func (c *check) dataAfter(call *ast.CallExpr, decl *ast.FuncDecl) bool {
+	return slices.ContainsFunc(c.Calls, func(other *source.Call) bool {
+		return other.Pos() > call.Pos() && other.End() <= decl.End() && other.IsData()
+	})
+}
+
+// frameworks are the packages whose handlers have a parameter of the type Request, Context, Ctx or RequestCtx.
+var frameworks = []string{"http", "gin", "echo", "fiber", "fasthttp", "iris", "restful", "app", "web"}
+
+var version = regexp.MustCompile(`/v\d+$`)
+
+// handlesRequest reports whether n is in a handler of requests.
+func (c *check) handlesRequest(n ast.Node) bool {
+	decl := c.Decl(n)
+	for a := range c.Ancestors(n) {
+		for param := range c.signature(a).Params().Variables() {
+			pkg, name := source.NameOf(param.Type())
+			base := path.Base(version.ReplaceAllString(pkg, ""))
+			if slices.Contains([]string{"Request", "Context", "Ctx", "RequestCtx"}, name) && slices.Contains(frameworks, base) {
+				return true
+			}
+		}
+		if _, inner := a.(*ast.FuncLit); inner && decl != nil && strings.HasPrefix(decl.Name.Name, "New") {
+			return false
+		}
+	}
+	return false
+}
+
+// setsUp reports whether the name of a function shows that it runs once.
+func setsUp(name string) bool {
+	words := []string{"new", "init", "setup", "create", "open", "start", "connect", "migrate", "ensure", "run", "main", "test", "bootstrap"}
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(strings.ToLower(name), word) })
 }

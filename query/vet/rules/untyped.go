@@ -35,7 +35,7 @@ var untyped = &Rule{Name: "untyped", Severity: Error, Fixes: true, run: func(c *
 	for _, l := range c.losses {
 		others := ""
 		if n := len(l.names); n > 0 {
-			others = fmt.Sprintf("; the same holds for %d more properties: %s", n, strings.Join(l.names, ", "))
+			others = fmt.Sprintf("; so are %d more: %s", n, strings.Join(l.names, ", "))
 		}
 		c.report(l.at, l.message+others, l.fix...)
 	}

@@ -32,9 +32,7 @@ const (
 )
 
 // Texts returns the values that e can have. An expression that cannot be evaluated is one hole.
-func (p *Package) Texts(e ast.Expr) []Text {
-	return (&evaluator{Package: p}).eval(e)
-}
+func (p *Package) Texts(e ast.Expr) []Text { return (&evaluator{Package: p}).eval(e) }
 
 type evaluator struct {
 	*Package
