@@ -55,7 +55,7 @@ func (r *Row) feedKey() keys.Key {
 // wake makes sure that each feed will read the epoch of the attempt. It makes no request if the program has done so.
 func (t *Transaction) wake(ctx context.Context) error {
 	j := t.journal
-	if j.isAwake(t.partition, t.epoch) {
+	if j.knows(t.partition, t.epoch) {
 		return nil
 	}
 	err := calls.Each(ctx, len(j.feeds), parallel, func(ctx context.Context, i int) error {
@@ -66,7 +66,7 @@ func (t *Transaction) wake(ctx context.Context) error {
 		return fmt.Errorf("wake feeds: %w", err)
 	}
 	t.wakes++
-	j.setEpoch(t.partition, t.epoch, true)
+	j.setEpoch(t.partition, t.epoch)
 	j.expect(t.partition, t.epoch)
 	return nil
 }

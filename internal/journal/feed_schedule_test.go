@@ -133,19 +133,24 @@ func TestAFeedDeliversTheHistoryOfEachEntity(t *testing.T) {
 		rows := []string{"a", "b", "c"}[:1+s.IntN(3)]
 		var writing, reading sync.WaitGroup
 		for w := range 1 + s.IntN(3) {
-			random, changes := rand.New(rand.NewPCG(s.Seed, uint64(w+1))), 1+s.IntN(8)
-			writing.Go(func() {
-				n := open(s.Process(w+1), w+1)
-				for i := range changes {
-					if n.Dead() {
-						n = open(s.Process(100*(w+1)+i), 100*(w+1)+i)
+			changes := 1 + s.IntN(8)
+			n := open(s.Process(w+1), w+1)
+			for lane := range 1 + s.IntN(2) { // goroutines of the same process
+				writing.Go(func() {
+					n := n
+					random := rand.New(rand.NewPCG(s.Seed, uint64(w+1+100*lane)))
+					for i := range changes {
+						if n.Dead() {
+							number := 100*(w+1) + 50*lane + i
+							n = open(s.Process(number), number)
+						}
+						if random.IntN(3) == 0 {
+							time.Sleep(time.Duration(random.IntN(60)) * time.Second)
+						}
+						change(ctx, &o, n.store, random, rows, fmt.Sprintf("%d.%d.%d", w, lane, i))
 					}
-					if random.IntN(3) == 0 {
-						time.Sleep(time.Duration(random.IntN(60)) * time.Second)
-					}
-					change(ctx, &o, n.store, random, rows, fmt.Sprintf("%d.%d", w, i))
-				}
-			})
+				})
+			}
 		}
 		lost := s.IntN(3) == 0 // the messages are, and a sweep puts them again
 		readers, stop := context.WithCancel(ctx)
@@ -181,7 +186,9 @@ func TestAFeedDeliversTheHistoryOfEachEntity(t *testing.T) {
 		stop()
 		reading.Wait()
 		s.WaitLate()
-		last := open(s.Reliable(), 99)
+		final := s.Reliable()
+		final.Log = func(text string) { s.Log("final: %s", text) }
+		last := open(final, 99)
 		if lost {
 			if r, err := last.changes.Sweep(ctx, nil); err != nil || r.Failed > 0 {
 				s.Failf("sweep: %v, %w", r.Failures, err)

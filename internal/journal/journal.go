@@ -40,11 +40,10 @@ type Journal struct {
 	epochs map[string]knownEpoch
 }
 
-// knownEpoch is the last known epoch of a partition, which may be closed.
+// knownEpoch is the last known epoch of a partition, which may be closed. If there are feeds, each has a message of it.
 type knownEpoch struct {
 	epoch int64
-	awake bool      // each feed has a message of it
-	until time.Time // if awake: when it has probably been closed
+	until time.Time // when feeds have probably closed it
 }
 
 // Of returns the journal of the entities of a table.
@@ -57,20 +56,26 @@ func Of(entities *txn.Table, v *view.Journal) *Journal {
 // maxEpochs is of how many partitions a Journal remembers the epoch, at most.
 const maxEpochs = 10_000
 
-// epochOf returns the epoch to begin with, 0 if the root must be read. With feeds it must, unless they have a message of the epoch:
-// an epoch without one was probably closed.
+// epochOf returns the epoch to begin with, 0 if the root must be read: the epoch of an entity was probably closed if there are feeds.
 func (j *Journal) epochOf(partition string, ofEntities int64) int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	known := j.epochs[partition]
-	if len(j.feeds) > 0 && (!known.awake || known.epoch < ofEntities || !time.Now().Before(known.until)) {
+	if len(j.feeds) > 0 && (known.epoch < ofEntities || !time.Now().Before(known.until)) {
 		return 0
 	}
 	return max(known.epoch, ofEntities)
 }
 
-// setEpoch stores the epoch of a partition, 0 for unknown. awake means that each feed has just got a message.
-func (j *Journal) setEpoch(partition string, epoch int64, awake bool) {
+// knows reports whether setEpoch was called last with this epoch.
+func (j *Journal) knows(partition string, epoch int64) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.epochs[partition].epoch == epoch
+}
+
+// setEpoch stores the epoch of a partition, 0 for unknown. If there are feeds, each has got a message of it.
+func (j *Journal) setEpoch(partition string, epoch int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	known := j.epochs[partition]
@@ -87,19 +92,10 @@ func (j *Journal) setEpoch(partition string, epoch int64, awake bool) {
 	if known.epoch != epoch {
 		known = knownEpoch{epoch: epoch}
 	}
-	known.awake = known.awake || awake
 	j.epochs[partition] = known
 }
 
-// isAwake reports whether each feed has a message of an epoch. If so, it is probably closed soon.
-func (j *Journal) isAwake(partition string, epoch int64) bool {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	known := j.epochs[partition]
-	return known.epoch == epoch && known.awake
-}
-
-// expect stores when an epoch has probably been closed.
+// expect stores that feeds will soon have closed an epoch.
 func (j *Journal) expect(partition string, epoch int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

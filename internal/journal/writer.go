@@ -25,7 +25,8 @@ type Transaction struct {
 	at        int // the first change of the transaction that is one of the journal
 	changes   []*Recording
 
-	lost int64        // the epoch whose marker did not exist in the last attempt
+	read int64        // the epoch in the root when it was read last
+	lost int64        // the epoch whose marker did not exist in the last attempt, although the root had it before
 	open []openChange // of earlier attempts whose outcome is not known
 
 	wakes int // how often feeds were woken
@@ -86,6 +87,7 @@ func (t *Transaction) Attempt(ctx context.Context, n int, of func(i int) (r *Rec
 	if err != nil {
 		return false, err
 	}
+	t.read = now.epoch
 	switch {
 	case now.epoch == 0:
 		t.first, t.epoch = true, t.epoch+1 // the entities may have been copied to this table
@@ -242,10 +244,10 @@ func (t *Transaction) Refused(index int, missing bool) bool {
 	i := index - t.at - t.heads()
 	switch {
 	case i < 0: // the epoch was closed, or the partition has one
-		if t.stale = true; missing && !t.first {
+		if t.stale = true; missing && t.epoch == t.read { // and otherwise perhaps before the partition had one
 			t.lost = t.epoch
 		}
-		t.journal.setEpoch(t.partition, 0, false)
+		t.journal.setEpoch(t.partition, 0)
 		return index >= 0
 	case i >= t.Rows()-t.heads():
 		return false
@@ -260,7 +262,7 @@ func (t *Transaction) Refused(index int, missing bool) bool {
 // Committed records that the transaction was applied.
 func (t *Transaction) Committed() {
 	if len(t.changes) > 0 {
-		t.journal.setEpoch(t.partition, t.epoch, false)
+		t.journal.setEpoch(t.partition, t.epoch)
 	}
 }
 
