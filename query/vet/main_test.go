@@ -48,6 +48,15 @@ func TestOnlyPackagesThatImportTheSDKAreLoaded(t *testing.T) {
 	}
 }
 
+func TestAPackageWithErrorsIsCheckedAsFarAsItsTypesAreKnown(t *testing.T) {
+	var out strings.Builder
+	status := run(&out, &out, []string{"./rules/testdata/broken/..."})
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if status != 3 || len(lines) != 2 || !strings.Contains(lines[0], "user.go:13:2: the error of this write is dropped") || !strings.Contains(lines[1], "packages with errors, checked as far as their types are known: 1; the first error: ") {
+		t.Errorf("status %d, and this output:\n%s", status, &out)
+	}
+}
+
 func TestTheCommandRunsAloneAndUnderGoVet(t *testing.T) {
 	vet := filepath.Join(t.TempDir(), "vet.exe")
 	if output, err := exec.Command("go", "build", "-o", vet, ".").CombinedOutput(); err != nil {
@@ -66,7 +75,7 @@ func TestTheCommandRunsAloneAndUnderGoVet(t *testing.T) {
 		{vet, []string{"./rules"}, "", true},
 		{vet, []string{"-injection", corpus}, "", true},
 		{vet, []string{"-tablescan=false", corpus}, "", true},
-		{vet, []string{"./missing"}, "1 package has errors", false},
+		{vet, []string{"./missing"}, "packages with errors, checked as far as their types are known: 1", false},
 		{vet, []string{"-clientpercall", "./rules/testdata/clientpercall"}, "helper.go:10:16", false},
 		{vet, []string{"-fix", "-diff", "./rules/testdata/etagany"}, "&reply.ETag", true},
 		{"go", []string{"vet", "-vettool=" + vet, "./rules/testdata/clientpercall"}, "helper.go:10:16", false},

@@ -169,23 +169,18 @@ func narrowed(args []string) []string {
 
 // reportErrors writes one line about the packages that have errors, and reports whether there are any.
 func reportErrors(w io.Writer, loaded []*packages.Package) bool {
-	var first packages.Error
+	first := ""
 	broken := map[string]bool{}
 	for _, p := range loaded {
 		for _, e := range p.Errors {
-			if len(broken) == 0 {
-				first = e
-			}
 			broken[pathOf(p)] = true
+			if first == "" || e.Kind == packages.TypeError && !strings.Contains(first, ".go:") {
+				first, _, _ = strings.Cut(e.Error(), "\n")
+			}
 		}
 	}
-	switch len(broken) {
-	case 0:
-		return false
-	case 1:
-		fmt.Fprintf(w, "vet: 1 package has errors and is checked as far as its types are known: %v\n", first)
-	default:
-		fmt.Fprintf(w, "vet: %d packages have errors and are checked as far as their types are known; the first error: %v\n", len(broken), first)
+	if len(broken) > 0 {
+		fmt.Fprintf(w, "vet: packages with errors, checked as far as their types are known: %d; the first error: %s\n", len(broken), first)
 	}
-	return true
+	return len(broken) > 0
 }

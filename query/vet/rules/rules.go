@@ -10,6 +10,7 @@ import (
 	"go/types"
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 
 	"golang.org/x/tools/go/analysis"
@@ -126,7 +127,7 @@ type check struct {
 
 // report reports a mistake at n, at most once at each place.
 func (c *check) report(n ast.Node, message string, fixes ...analysis.SuggestedFix) {
-	if c.reported[n.Pos()] {
+	if c.reported[n.Pos()] || c.ignored(n) {
 		return
 	}
 	c.reported[n.Pos()] = true
@@ -151,6 +152,18 @@ func nodes[N ast.Node](c *check, is func(N) bool) iter.Seq[N] {
 			}
 		}
 	}
+}
+
+// ignored reports whether a comment on the line of n, or on the line before, is //azvet:ignore with the name of the rule and a reason.
+func (c *check) ignored(n ast.Node) bool {
+	line := c.pass.Fset.Position(n.Pos()).Line
+	return slices.ContainsFunc(source.Around[*ast.File](c.Package, n).Comments, func(group *ast.CommentGroup) bool {
+		return slices.ContainsFunc(group.List, func(comment *ast.Comment) bool {
+			words := strings.Fields(comment.Text)
+			at := c.pass.Fset.Position(comment.Pos()).Line
+			return words[0] == "//azvet:ignore" && len(words) > 2 && words[1] == c.rule.Name && (at == line || at == line-1)
+		})
+	})
 }
 
 // first reports whether it is called for the first time with a node that is not nil: one mistake is reported once.

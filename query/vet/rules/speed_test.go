@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"fmt"
 	"go/ast"
 	"go/build"
 	"go/parser"
@@ -12,7 +13,53 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/tools/go/analysis/checker"
+	"golang.org/x/tools/go/packages"
 )
+
+// The packages are the corpora, each several times. The time is that of the analysis on one processor, without loading.
+func TestThreeHundredPackagesTakeSeconds(t *testing.T) {
+	names, err := filepath.Glob("testdata/*/*.go")
+	if err != nil || len(names) == 0 {
+		t.Fatal("no corpora", err)
+	}
+	config := &packages.Config{Mode: packages.LoadSyntax, Overlay: map[string][]byte{}}
+	var patterns []string
+	for i := range 300 {
+		dir := fmt.Sprintf("testdata/speed%d", i)
+		for j := range 10 { // files, which may declare the same names
+			path, err := filepath.Abs(fmt.Sprintf("%s/f%d.go", dir, j))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, body, _ := strings.Cut(read(t, names[(i*7+j)%len(names)]), "\n\nimport")
+			config.Overlay[path] = []byte("package speed\n\nimport" + body)
+		}
+		patterns = append(patterns, "./"+dir)
+	}
+	loaded, err := packages.Load(config, patterns...)
+	if err != nil || len(loaded) != 300 {
+		t.Fatalf("%d packages are loaded: %v", len(loaded), err)
+	}
+	for _, p := range loaded {
+		p.Imports = nil // without facts of the SDK
+	}
+	graph, err := checker.Analyze(Analyzers(), loaded, &checker.Options{Sequential: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var took time.Duration
+	found := 0
+	for act := range graph.All() {
+		took += act.Duration
+		found += len(act.Diagnostics)
+	}
+	t.Logf("300 packages with 3,000 files and %d findings take %v", found, took)
+	if took > 30*time.Second || found < 3000 {
+		t.Errorf("300 packages with %d findings take %v, want at most 30 s", found, took)
+	}
+}
 
 // BenchmarkTenThousandFiles runs the rules on all files of the standard library, the go command and the dependencies of this
 // module, for all operating systems and with tests, as if each of them imported aztables:

@@ -35,3 +35,10 @@ func fine(n int) {
 	list("PartitionKey eq 'p' and Timestamp ge datetime'2026-01-01T00:00:00Z'")
 	list(fmt.Sprintf("PartitionKey eq 'p' and Size eq %d and Number eq '3' and Other eq '5'", n))
 }
+
+func numbers(table *aztables.Client, since int64, version int32) {
+	filter := fmt.Sprintf("PartitionKey eq 'p' and Since gt %d and Version eq %d", since, version) // want `an int64 is formatted without the suffix L`
+	table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &filter})
+	suffixed := fmt.Sprintf("PartitionKey eq 'p' and Since gt %dL", since)
+	table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &suffixed})
+}
