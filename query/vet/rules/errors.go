@@ -149,7 +149,7 @@ var errorText = &Rule{Name: "errortext", Severity: Warning, run: func(c *check) 
 			words, ok := c.ConstText(e)
 			return ok && serviceText.MatchString(words)
 		}
-		if slices.ContainsFunc(operands, c.ofError) && slices.ContainsFunc(operands, isWords) && c.first(c.Decl(test)) {
+		if slices.ContainsFunc(operands, c.ofError) && slices.ContainsFunc(operands, isWords) && c.importsSDK(test) && c.first(c.Decl(test)) {
 			c.report(test, "an error is recognised by its text, which is not stable, and which other errors can contain too; use errors.As with *azcore.ResponseError and its ErrorCode (azpatterns: errors.Is with patterns.ErrNotFound and the like)")
 		}
 	}
@@ -170,6 +170,13 @@ func (c *check) ofError(e ast.Expr) bool {
 		e = call.Args[0]
 	}
 	return false
+}
+
+// importsSDK reports whether the file of n imports a package of the SDK.
+func (c *check) importsSDK(n ast.Node) bool {
+	return slices.ContainsFunc(source.Around[*ast.File](c.Package, n).Imports, func(spec *ast.ImportSpec) bool {
+		return strings.Contains(spec.Path.Value, "/azure-sdk-for-go/")
+	})
 }
 
 // isText reports whether a call is one of package strings or of a regular expression.

@@ -170,7 +170,7 @@ func (c *check) leavesAlways(loop ast.Stmt) bool {
 func (c *check) keeps(p nextPage) bool {
 	return source.Any(p.body, func(id *ast.Ident) bool {
 		switch id.Name {
-		case "NextPartitionKey", "NextRowKey", "NextTableName":
+		case "NextPartitionKey", "NextRowKey", "NextTableName", "NextMarker":
 			return true
 		}
 		if c.pass.TypesInfo.Uses[id] != p.page {
