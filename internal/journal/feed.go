@@ -73,27 +73,29 @@ func (t *Transaction) wake(ctx context.Context) error {
 
 const maxDoubled = 6
 
-// Close makes sure that no change can be committed in an epoch of a partition any more. One request if it was not closed before, and
-// otherwise two.
-func (j *Journal) Close(ctx context.Context, partition string, epoch int64) error {
-	err := j.advance(ctx, partition, root{epoch, "*"}, epoch+1, false)
+// Close makes sure that no change can be committed in an epoch of a partition any more, and returns the last epoch that is closed, at most
+// this one. One request if it was not closed before, and otherwise two.
+func (j *Journal) Close(ctx context.Context, partition string, epoch int64) (closed int64, err error) {
+	err = j.advance(ctx, partition, root{epoch, "*"}, epoch+1, false)
 	for r, known := (root{}), (root{}); err != nil; {
 		if !errors.Is(err, azerr.ErrConflict) && !errors.Is(err, azerr.ErrExists) && !errors.Is(err, azerr.ErrNotFound) {
-			return err
+			return 0, err
 		}
 		if r, err = j.readRoot(ctx, partition); err != nil {
-			return err
+			return 0, err
 		}
 		lost := r == known && r.epoch > 0 // the marker
 		switch known = r; {
 		case r.epoch == 0: // so that who begins the journal finds its first epoch closed
 			r.epoch, lost = 1, true
 		case r.epoch != epoch: // it was closed, or is one from before the partition was deleted
-			return nil
+			return min(r.epoch-1, epoch), nil
 		}
-		err = j.advance(ctx, partition, r, r.epoch+1, lost)
+		if err = j.advance(ctx, partition, r, r.epoch+1, lost); err == nil {
+			epoch = r.epoch
+		}
 	}
-	return nil
+	return epoch, nil
 }
 
 // Position is how far a feed has read a partition. The zero Position is where none has been stored.
@@ -180,8 +182,8 @@ type Delivery struct {
 	After Position // when this change was delivered
 }
 
-// Read returns the next changes of a closed epoch, up to 1000, in the order of each entity, and the position after them. It fails with [ErrSwept]
-// if some were deleted. One request, or two.
+// Read returns the next changes of a closed epoch, up to 2000, in the order of each entity, and the position after them. It fails with [ErrSwept]
+// if some were deleted. One request for up to 999 changes, two for up to 1999, and otherwise three.
 func (j *Journal) Read(ctx context.Context, partition string, p Position) (changes []Delivery, next Position, err error) {
 	rows := keys.Prefix(epochPrefix(p.Epoch))
 	f := query.And(query.PartitionKey.Eq(partition), query.RowKey.Within(rows))
@@ -189,8 +191,10 @@ func (j *Journal) Read(ctx context.Context, partition string, p Position) (chang
 		f = query.And(f, query.RowKey.Gt(p.After))
 	}
 	page, cursor, err := fetch.PropertiesPage(ctx, j.rows.Client, f, nil, "")
-	for err == nil && len(page) == 0 && cursor != "" {
-		page, cursor, err = fetch.PropertiesPage(ctx, j.rows.Client, f, nil, cursor)
+	for n := 1; err == nil && cursor != "" && (n < 2 || len(page) == 0); n++ {
+		var more []fetch.Entry
+		more, cursor, err = fetch.PropertiesPage(ctx, j.rows.Client, f, nil, cursor)
+		page = append(page, more...)
 	}
 	if err != nil {
 		return nil, p, err

@@ -100,7 +100,7 @@ func (j *Journal) expect(partition string, epoch int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if known := j.epochs[partition]; known.epoch == epoch && len(j.feeds) > 0 {
-		known.until = time.Now().Add(2 * j.feeds[0].Delay)
+		known.until = time.Now().Add(j.feeds[0].Delay)
 		j.epochs[partition] = known
 	}
 }

@@ -2,9 +2,11 @@ package journal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/edm"
 	"github.com/azpatterns/azpatterns/internal/fetch"
@@ -67,7 +69,7 @@ func (j *Journal) startIn(ctx context.Context, partition string, f *view.Feed, s
 		return err
 	}
 	closed := max(r.epoch, 1)
-	if err := j.Close(ctx, partition, closed); err != nil {
+	if _, err := j.Close(ctx, partition, closed); err != nil {
 		return err
 	}
 	p, err := j.Position(ctx, partition, f.Name)
@@ -147,17 +149,29 @@ func (sw *sweeper) wake(ctx context.Context, partition string, epoch int64, old 
 		}
 	}
 	if old && rows > 1 && !sw.DryRun {
-		found, err = true, sw.Close(ctx, partition, epoch)
+		found = true
+		_, err = sw.Close(ctx, partition, epoch)
 	}
 	return found, err
 }
 
 // removeEpoch deletes the changes of a closed epoch, and its end row last, so that a sweep that dies is continued by the next one. It
-// marks the end row before: a feed does not deliver what it has read of the epoch then.
+// marks the end row before: a feed does not deliver what it has read of the epoch then. A feed without a position gets one, so that it
+// finds that it has missed the epoch.
 func (sw *sweeper) removeEpoch(ctx context.Context, end keys.Key, next int64) error {
 	epoch, err := epochIn(end)
 	if err != nil || sw.DryRun {
 		return err
+	}
+	for i := range sw.feeds {
+		p, err := sw.Position(ctx, end.Partition, sw.feeds[i].Name)
+		if err == nil && p.Epoch == 0 {
+			p.Epoch = epoch
+			err = sw.Save(ctx, end.Partition, sw.feeds[i].Name, &p)
+		}
+		if err != nil && !errors.Is(err, azerr.ErrExists) {
+			return err
+		}
 	}
 	if next > 0 {
 		mark := put(wire.Merge, end, edm.Properties{propEpoch: -next})

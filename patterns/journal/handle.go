@@ -20,7 +20,7 @@ import (
 //
 // do receives each change that was recorded since the feed was declared, at least once, and those of an entity in the order of their
 // commits. If a worker dies, or loses its lease, the next one begins with the change after the last position that was stored, which is at
-// most 1,000 changes earlier. A worker that does not know that it has lost its lease may deliver at the same time, so a handler that writes
+// most 2,000 changes earlier. A worker that does not know that it has lost its lease may deliver at the same time, so a handler that writes
 // must ignore a change whose Version is not greater than that of the last one of its entity. Handlers of different partitions run concurrently.
 //
 // If do returns an error, or panics, the changes from that one on are delivered again, after [eventual.Options.Backoff]; other partitions
@@ -154,7 +154,7 @@ func (d *delivery[T]) deliver(ctx context.Context, engine *journal.Journal) erro
 		return err
 	}
 	if p.Epoch <= d.Epoch {
-		if err := engine.Close(ctx, d.Partition, d.Epoch); err != nil {
+		if d.Epoch, err = engine.Close(ctx, d.Partition, d.Epoch); err != nil {
 			return err
 		}
 	}
