@@ -50,11 +50,11 @@ type node struct {
 	workers []*eventual.Worker
 }
 
-func openNode(s *harness.Schedule, p *harness.Process, accelerated bool, retries int32, content journal.Content, each, view *received, random *rand.Rand) (n *node) {
+func openNode(failf func(format string, args ...any), p *harness.Process, accelerated bool, retries int32, content journal.Content, each, view *received, random *rand.Rand) (n *node) {
 	n = &node{Process: p}
 	must := func(err error) {
 		if err != nil {
-			s.Failf("setup: %w", err)
+			failf("setup: %v", err)
 		}
 	}
 	var feeds []*journal.Feed
@@ -116,7 +116,7 @@ func TestAFeedDeliversTheHistoryOfEachEntity(t *testing.T) {
 		each := &received{first: map[keys.Key][]journal.Change[page]{}, view: map[keys.Key]journal.Change[page]{}}
 		view := &received{first: map[keys.Key][]journal.Change[page]{}, view: map[keys.Key]journal.Change[page]{}}
 		open := func(p *harness.Process, n int) *node {
-			return openNode(s, p, accelerated, retries, content, each, view, rand.New(rand.NewPCG(s.Seed, uint64(n))))
+			return openNode(s.Failf, p, accelerated, retries, content, each, view, rand.New(rand.NewPCG(s.Seed, uint64(n))))
 		}
 		setup := open(s.Reliable(), 0)
 		if err := setup.store.Create(ctx); err != nil {
