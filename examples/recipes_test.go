@@ -27,6 +27,7 @@ var recipes = []struct{ folder, title string }{
 	{"lookup", "Lookup rows: an index over partitions without a worker"},
 	{"expiry", "Entities that expire: sessions with a sliding time"},
 	{"history", "History of each entity, and undoing a change"},
+	{"feed", "Feed of changes: views outside tables"},
 	{"eventual", "Eventually consistent transaction"},
 	{"indexentity", "Index entities, in three variants"},
 	{"denormalize", "Denormalisation"},

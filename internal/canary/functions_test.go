@@ -69,6 +69,7 @@ var functions = []function{
 	{"indexentity.Inter", indexentity.Inter[person]},
 	{"indexentity.InterBlob", indexentity.InterBlob[person]},
 	{"indexentity.Intra", indexentity.Intra[person]},
+	{"journal.NewFeed", journal.NewFeed},
 	{"journal.Of", journal.Of[person]},
 	{"keys.Blind", keys.Blind},
 	{"keys.Check", keys.Check},

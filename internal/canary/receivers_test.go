@@ -208,9 +208,17 @@ func sweeperOf(e *env) *expiry.Sweeper[person] {
 	return x.On(store)
 }
 
+// feed returns the feed of the journal.
+func (e *env) feed() *journal.Feed {
+	if e.ownFeed == nil {
+		e.ownFeed = assert.Must(journal.NewFeed(e.queue("feed"), bird, nil))(e.t)
+	}
+	return e.ownFeed
+}
+
 // changesOf returns the journal of a store.
 func changesOf(e *env) *journal.Changes[person] {
-	j := journal.Of("journal", &journal.Options[person]{Keep: time.Hour})
+	j := journal.Of("journal", &journal.Options[person]{Keep: time.Hour, Feeds: []*journal.Feed{e.feed()}, FeedKeep: time.Hour})
 	store := assert.Must(patterns.NewStore(e.stamped, &patterns.StoreOptions[person]{Views: []patterns.View[person]{j}}))(e.t)
 	_, _ = store.Put(e.t.Context(), good("recorded"))
 	return j.On(store)

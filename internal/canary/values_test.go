@@ -94,6 +94,9 @@ func canaries(e *env) map[reflect.Type][]reflect.Value {
 	add[io.Reader](all, readers()...)
 	add(all, url.Values{})
 	add(all, journal.Version(bird), journal.Version("0000000001-0000000001"))
+	add(all, e.feed(), new(journal.Feed))
+	add(all, journal.Now, journal.Snapshot, 0)
+	add(all, new(eventual.Worker))
 
 	add(all, someKeys...)
 	add(all, byName, badQuery, query.Prop("Name").Eq(bird), query.And(byName, query.RowKey.Eq(digits)), query.Filter{})

@@ -16,6 +16,7 @@ import (
 
 	"github.com/azpatterns/azpatterns/internal/assert"
 	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/patterns/journal"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -108,6 +109,7 @@ type env struct {
 	service *aztables.ServiceClient
 	queue   func(name string) *azqueue.QueueClient
 	blobs   func(name string) *container.Client
+	ownFeed *journal.Feed
 	clients
 }
 

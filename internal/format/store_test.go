@@ -1,6 +1,7 @@
 package format_test
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -21,6 +22,7 @@ var storeGroups = []group{
 	{name: "lookup", write: writeLookup, read: readLookup},
 	{name: "expiry", write: writeExpiry, read: readExpiry},
 	{name: "journal", write: writeJournal, read: readJournal},
+	{name: "feed", write: writeFeed, read: readFeed},
 }
 
 // employee has a property of each type.
@@ -296,4 +298,51 @@ func readJournal(w *world) {
 	w.must(err)
 	w.equal(len(page.Changes), 1)
 	w.equal(string(page.Changes[0].Version), "0000000002-0000000001")
+}
+
+// newFeed returns a store with a feed, and what delivers its messages and returns the changes.
+func newFeed(w *world) (store *patterns.Store[employee], deliver func() (all []journal.Change[employee])) {
+	feed, err := journal.NewFeed(w.queue("feeds"), "search", nil)
+	w.must(err)
+	table, err := patterns.NewTable[employee](w.table("people"), nil)
+	w.must(err)
+	view := journal.Of("changes", &journal.Options[employee]{Feeds: []*journal.Feed{feed}, FeedKeep: time.Hour})
+	store, err = patterns.NewStore(table, &patterns.StoreOptions[employee]{Views: []patterns.View[employee]{view}})
+	w.must(err)
+	w.must(store.Create(w.Context()))
+	return store, func() (all []journal.Change[employee]) {
+		w.run("feeds", nil, func(worker *eventual.Worker) {
+			view.On(store).Handle(worker, feed, func(_ context.Context, c journal.Change[employee]) error {
+				all = append(all, c)
+				return nil
+			})
+		})
+		return all
+	}
+}
+
+func writeFeed(w *world) {
+	store, deliver := newFeed(w)
+	_, err := store.Insert(w.Context(), newEmployee("1", "jones", "Oslo"))
+	w.must(err)
+	w.equal(len(deliver()), 1)
+	_, err = store.Update(w.Context(), employeeKey("1"), func(e *employee) error { e.City = "Bergen"; return nil })
+	w.must(err)
+	w.must(store.Delete(w.Context(), employeeKey("1")))
+}
+
+// The changes after the position are delivered, and the feed goes on.
+func readFeed(w *world) {
+	store, deliver := newFeed(w)
+	all := deliver()
+	w.equal(len(all), 2)
+	w.equal(string(all[0].Version), "0000000002-0000000001")
+	w.equal(all[0].After.City, "Bergen")
+	w.equal(all[1].Event, journal.Deleted)
+	w.equal(all[1].Before.Hired, hired)
+	_, err := store.Insert(w.Context(), newEmployee("1", "smith", "Oslo"))
+	w.must(err)
+	all = deliver()
+	w.equal(len(all), 1)
+	w.equal(all[0].After.Name, "smith")
 }

@@ -30,6 +30,7 @@ var edges = map[string][]string{
 	"examples/eventual":   {"patterns", "patterns/eventual", "patterns/storagetest"},
 	"examples/expiry":     {"keys", "patterns", "patterns/expiry", "patterns/secondaryindex", "patterns/storagetest"},
 	"examples/history":    {"keys", "patterns", "patterns/journal", "patterns/storagetest"},
+	"examples/feed":       {"keys", "patterns", "patterns/eventual", "patterns/journal", "patterns/storagetest"},
 	"examples/functions":  {"keys", "patterns", "patterns/eventual", "patterns/secondaryindex"},
 	"examples/grow": {
 		"examples/internal/cmdline",
@@ -318,7 +319,18 @@ var edges = map[string][]string{
 		"patterns/wideentity",
 		"query",
 	},
-	"patterns/journal": {"internal/azerr", "internal/journal", "internal/naming", "internal/pages", "internal/view", "keys", "patterns", "patterns/types", "query"},
+	"patterns/journal": {
+		"internal/azerr",
+		"internal/journal",
+		"internal/naming",
+		"internal/pages",
+		"internal/view",
+		"keys",
+		"patterns",
+		"patterns/eventual",
+		"patterns/types",
+		"query",
+	},
 	"patterns/expiry":  {"internal/azerr", "internal/expire", "internal/naming", "internal/view", "keys", "patterns"},
 	"patterns/secondaryindex": {
 		"internal/azerr",

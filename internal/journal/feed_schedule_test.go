@@ -135,19 +135,19 @@ func TestAFeedDeliversTheHistoryOfEachEntity(t *testing.T) {
 		for w := range 1 + s.IntN(3) {
 			changes := 1 + s.IntN(8)
 			n := open(s.Process(w+1), w+1)
-			for lane := range 1 + s.IntN(2) { // goroutines of the same process
+			for g := range 1 + s.IntN(2) { // goroutines of the same process
 				writing.Go(func() {
 					n := n
-					random := rand.New(rand.NewPCG(s.Seed, uint64(w+1+100*lane)))
+					random := rand.New(rand.NewPCG(s.Seed, uint64(w+1+100*g)))
 					for i := range changes {
 						if n.Dead() {
-							number := 100*(w+1) + 50*lane + i
+							number := 100*(w+1) + 50*g + i
 							n = open(s.Process(number), number)
 						}
 						if random.IntN(3) == 0 {
 							time.Sleep(time.Duration(random.IntN(60)) * time.Second)
 						}
-						change(ctx, &o, n.store, random, rows, fmt.Sprintf("%d.%d.%d", w, lane, i))
+						change(ctx, &o, n.store, random, rows, fmt.Sprintf("%d.%d.%d", w, g, i))
 					}
 				})
 			}

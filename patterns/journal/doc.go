@@ -1,5 +1,6 @@
 // Package journal records the changes of entities: who needs to know what an order was last week, who has to undo a mistake, or who
-// has to show an auditor each step of a payment.
+// has to show an auditor each step of a payment. A [Feed] delivers them, in order and at least once, to consumers outside the table: a search
+// index, a cache, a notification, a table of another account.
 //
 // # Problem
 //
@@ -38,6 +39,36 @@
 // run, add a journal like any view, as package reindex describes, without Backfill: the history of an entity begins with its next
 // change. Properties that the type has no field for are recorded too, but not returned.
 //
+// # Feeds
+//
+//	search, err := journal.NewFeed(queue, "search", nil)
+//	var changes = journal.Of("changes", &journal.Options[Order]{Feeds: []*journal.Feed{search}, FeedKeep: 7 * 24 * time.Hour})
+//	…
+//	worker, err := eventual.NewWorker(queue, &eventual.Options{Poison: poison})
+//	changes.On(store).HandleView(worker, search, func(ctx context.Context, key keys.Key, order *Order, version journal.Version) error { … })
+//	err = worker.Run(ctx)
+//
+// [Changes.HandleView] delivers what an entity is now, for a view outside tables, such as the one of a search service that the design guide
+// names. [Changes.Handle] delivers each change. It replaces a Target of one's own, which a view cannot have. With feeds each change adds
+// another row, and each feed a message and a position:
+//
+//	PartitionKey  RowKey                                     Properties
+//	shop          ~azp_feed_0000000001_<hash>_0000000002     those of the row of the history
+//	shop          ~azp_feed_0000000001_~                     azp_epoch = 2: epoch 1 was closed, and 2 is the next one
+//	shop          ~azp_read_search                           azp_epoch = 2, azp_position, azp_snapshot
+//	shop          ~azp_lease_search                          the lease of the worker that delivers the partition
+//
+// A consumer with a position must not miss a change that is committed behind it, and writers of different entities must not wait for each
+// other. So a feed reads only closed epochs, which do not change. Before a program commits its first change in an epoch of a partition, it puts a
+// message for each feed. The worker that receives it closes the epoch, delivers all changes up to its end, stores the position, and only then
+// deletes the message: a change can be committed in no epoch whose message is gone. No clock is compared. [Changes.Sweep] puts messages again
+// that were lost with their queue, and deletes old changes: call it every day.
+//
+// Partitions without changes cost no request, apart from a sweep. If the queue cannot be reached, changes fail before they are committed. [Changes.Lag] shows
+// how far a feed is behind, [Changes.Start] begins a feed of a table that has entities, and one that was absent for longer than [Options.FeedKeep].
+// A partition that is deleted by other means than the Store takes the positions with it: its versions begin anew, so a view outside has to be
+// started with an empty state. A shards.Store has no feeds.
+//
 // # Cost
 //
 // Requests:
@@ -50,10 +81,16 @@
 //	History                                                    1 for each 1,000 changes
 //	AsOf                                                       1, or more if the history is long
 //	Restore                                                    2, and those of the change
+//	a change, with feeds                                       1 more row; the first of a program in an epoch 1 for each feed, and 1
+//	delivery of the changes of an epoch to a feed              8 for up to 999, 9 for up to 1,999; the queue's are those of eventual
+//	another program's message of the same epoch                1
 //	Sweep                                                      1 for each 1,000 changes; for each partition with some to delete 1 to 3, and 1 for 100
 //
-// A row of the journal is billed like any other: with [After] each change stores the entity twice. A transaction has room for 49 new
-// entities in place of 100, and without [patterns.Accelerate] no key in it can have a quote. Scans of the whole table, and those of package
+// Of the 8, 1 closes the epoch, 1 reads it, 3 read and store the position, and 3 are those of the lease. Each delivery closes an epoch, which costs each
+// program that writes to the partition the first row of the table above once more; [FeedOptions.Delay] decides how often that is.
+//
+// A row of the journal is billed like any other: with [After] each change stores the entity twice, with feeds three times. A transaction has room for 49 new
+// entities in place of 100, with feeds 32, and without [patterns.Accelerate] no key in it can have a quote. Scans of the whole table, and those of package
 // reindex, read the rows of the journal too.
 //
 // # Limits
