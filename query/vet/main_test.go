@@ -76,6 +76,7 @@ func TestTheCommandRunsAloneAndUnderGoVet(t *testing.T) {
 		{vet, []string{"-injection", corpus}, "", true},
 		{vet, []string{"-tablescan=false", corpus}, "", true},
 		{vet, []string{"./missing"}, "packages with errors, checked as far as their types are known: 1", false},
+		{vet, []string{"./plugin/none/..."}, "vet: no packages match the arguments", false},
 		{vet, []string{"-clientpercall", "./rules/testdata/clientpercall"}, "helper.go:10:16", false},
 		{vet, []string{"-fix", "-diff", "./rules/testdata/etagany"}, "&reply.ETag", true},
 		{"go", []string{"vet", "-vettool=" + vet, "./rules/testdata/clientpercall"}, "helper.go:10:16", false},

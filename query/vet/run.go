@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -101,6 +102,9 @@ type program struct {
 func survey(args []string, tests bool) (*program, error) {
 	const mode = packages.NeedName | packages.NeedFiles | packages.NeedImports | packages.NeedDeps | packages.NeedForTest
 	listed, err := packages.Load(&packages.Config{Mode: mode, Tests: tests}, args...)
+	if err == nil && len(listed) == 0 {
+		err = errors.New("no packages match the arguments")
+	}
 	p := &program{map[string]bool{}, map[string]string{}, listed}
 	known := map[*packages.Package]bool{}
 	var uses func(*packages.Package) bool

@@ -26,6 +26,7 @@
 //	        type: module
 //	        settings:
 //	          disable: [tablescan] # names of rules that are not run; optional
+//	          enable: [anyerror] # names of rules that are off by default; optional
 package plugin
 
 import (
@@ -43,6 +44,7 @@ func init() { register.Plugin("azpatterns", New) }
 // Settings select the rules.
 type Settings struct {
 	Disable []string `json:"disable"` // names of rules that are not run
+	Enable  []string `json:"enable"`  // names of rules that are off by default
 }
 
 // New returns the plugin for the settings of the configuration of golangci-lint. It returns an error if they contain anything
@@ -52,7 +54,7 @@ func New(settings any) (register.LinterPlugin, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range s.Disable {
+	for _, name := range slices.Concat(s.Disable, s.Enable) {
 		if rules.Named(name) == nil {
 			return nil, fmt.Errorf("azpatterns: there is no rule %q", name)
 		}
@@ -63,7 +65,9 @@ func New(settings any) (register.LinterPlugin, error) {
 type linter Settings
 
 func (l linter) BuildAnalyzers() ([]*analysis.Analyzer, error) {
-	return slices.DeleteFunc(rules.Analyzers(), func(a *analysis.Analyzer) bool { return slices.Contains(l.Disable, a.Name) }), nil
+	return slices.DeleteFunc(rules.Analyzers(), func(a *analysis.Analyzer) bool {
+		return slices.Contains(l.Disable, a.Name) || rules.Named(a.Name).Off && !slices.Contains(l.Enable, a.Name)
+	}), nil
 }
 
 func (l linter) GetLoadMode() string { return register.LoadModeTypesInfo }

@@ -27,7 +27,7 @@ func (c *check) isTest(n ast.Node) bool {
 }
 
 // anyError reports errors of every kind that are taken as a missing row, or as one that exists.
-var anyError = &Rule{Name: "anyerror", Severity: Error, run: func(c *check) {
+var anyError = &Rule{Name: "anyerror", Severity: Error, Off: true, run: func(c *check) {
 	for call := range c.AllCalls() {
 		err, _ := c.ErrorOf(call)
 		body, _ := c.Body(call)
@@ -92,11 +92,11 @@ func (c *check) examined(branch ast.Node, err types.Object) bool {
 	end := branch.End()
 	for s := range source.All[*ast.AssignStmt](branch) {
 		if c.Sets(s, err) {
-			end = min(end, s.Pos()) // it is another error after that
+			end = min(end, s.End()) // it is another error after that
 		}
 	}
 	return source.Any(branch, func(id *ast.Ident) bool {
-		if c.pass.TypesInfo.Uses[id] != err || id.Pos() >= end {
+		if s, ok := c.Parent(id).(*ast.AssignStmt); c.pass.TypesInfo.Uses[id] != err || id.Pos() >= end || ok && c.Sets(s, err) && s.TokPos > id.Pos() {
 			return false
 		}
 		for a := range c.Ancestors(id) {

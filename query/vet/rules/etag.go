@@ -63,9 +63,14 @@ func (c *check) readsElsewhere(call *ast.CallExpr) bool {
 			return false
 		}
 		s, ok := c.Parent(read).(*ast.AssignStmt)
-		return ok && c.Object(s.Lhs[0]) != nil && slices.ContainsFunc(call.Args, func(arg ast.Expr) bool {
-			return c.MentionsAny(arg, c.Derived(decl.Body, c.Object(s.Lhs[0])))
+		if !ok || c.Object(s.Lhs[0]) == nil {
+			return false
+		}
+		derived := c.Derived(decl.Body, c.Object(s.Lhs[0]))
+		moves := slices.ContainsFunc(c.Set, func(set source.Setting) bool { // to another key
+			return (set.Name == "PartitionKey" || set.Name == "RowKey") && source.Within(decl, set.At) && derived[c.Object(source.Root(set.Of))]
 		})
+		return !moves && slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return c.MentionsAny(arg, derived) })
 	})
 }
 

@@ -63,6 +63,23 @@ func (u *users) read(ctx context.Context, id string) ([]byte, error) {
 	return reply.Value, nil
 }
 
+func (u *users) wrapped(ctx context.Context, id string) ([]byte, error) {
+	reply, err := u.table.GetEntity(ctx, "users", id, nil)
+	if err != nil {
+		err = fmt.Errorf("read a user: %w", err)
+		if isMissing(err) {
+			err = errNotFound
+		}
+		return nil, err
+	}
+	return reply.Value, nil
+}
+
+func isMissing(err error) bool {
+	var status *azcore.ResponseError
+	return errors.As(err, &status) && status.StatusCode == http.StatusNotFound
+}
+
 func (u *users) find(ctx context.Context, id string) ([]byte, error) {
 	reply, err := u.table.GetEntity(ctx, "users", id, nil)
 	var status *azcore.ResponseError

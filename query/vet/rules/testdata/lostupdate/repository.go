@@ -143,3 +143,12 @@ func own(ctx context.Context, t tables) error {
 	}
 	return t.UpsertEntity(ctx, bytes.ToUpper(body)) // want `overwrites what others wrote`
 }
+
+func rename(ctx context.Context, table *aztables.Client, key, name string) error {
+	row, err := read(ctx, table, key)
+	if err != nil {
+		return err
+	}
+	row["RowKey"] = name
+	return write(ctx, table, row)
+}
