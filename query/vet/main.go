@@ -32,7 +32,6 @@ func main() {
 			os.Exit(2)
 		}
 	case slices.ContainsFunc(args, isOfDriver):
-		os.Args = append(os.Args[:1], narrowed(args)...)
 		multichecker.Main(selected(args)...)
 	default:
 		os.Exit(run(os.Stdout, os.Stderr, args))

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -31,19 +32,21 @@ func TestExplainListsTheRulesAndPrintsThePageOfEach(t *testing.T) {
 
 func TestOnlyPackagesThatImportTheSDKAreLoaded(t *testing.T) {
 	const corpora = "github.com/azpatterns/azpatterns/query/vet/rules/testdata/"
-	for _, test := range []struct{ args, want []string }{
-		{[]string{"-json", "std", "./rules/testdata/tablescan"}, []string{"-json", corpora + "tablescan"}},
-		{[]string{"fmt", "./rules/testdata/externaltest"}, []string{corpora + "externaltest"}},
-		{[]string{"fmt"}, []string{"fmt"}},
-		{[]string{"./rules/testdata/clientpercall"}, []string{corpora + "clientpercall"}},
-		{[]string{"fmt", "./missing"}, []string{"fmt", "./missing"}},
-		{[]string{"./rules/testdata/tablescan/tablescan.go"}, []string{"./rules/testdata/tablescan/tablescan.go"}},
-		{[]string{"vet.cfg"}, []string{"vet.cfg"}},
-		{[]string{"-V=full"}, []string{"-V=full"}},
-		{nil, nil},
+	for _, test := range []struct{ args, targets, loaded []string }{
+		{[]string{"std", "./rules/testdata/tablescan"}, []string{corpora + "tablescan"}, []string{corpora + "tablescan"}},
+		{[]string{"fmt", "./rules/testdata/externaltest"}, []string{corpora + "externaltest"}, []string{corpora + "externaltest"}},
+		{[]string{"fmt"}, nil, nil},
+		{[]string{"./rules/testdata/clientpercall"}, []string{corpora + "clientpercall"}, []string{corpora + "clientpercall", corpora + "clientpercall/store"}},
+		{[]string{"fmt", "./missing"}, nil, nil},
+		{[]string{"./rules/testdata/tablescan/tablescan.go"}, []string{listOfFiles}, []string{listOfFiles}},
 	} {
-		if got := narrowed(test.args); !slices.Equal(got, test.want) {
-			t.Errorf("%q become %q, want %q", test.args, got, test.want)
+		p, err := survey(test.args, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		targets, loaded := slices.Sorted(maps.Keys(p.targets)), slices.Compact(slices.Sorted(maps.Values(p.needed)))
+		if !slices.Equal(targets, test.targets) || !slices.Equal(loaded, test.loaded) {
+			t.Errorf("of %q %q are checked and %q loaded, want %q and %q", test.args, targets, loaded, test.targets, test.loaded)
 		}
 	}
 }
@@ -76,10 +79,11 @@ func TestTheCommandRunsAloneAndUnderGoVet(t *testing.T) {
 		{vet, []string{"-injection", corpus}, "", true},
 		{vet, []string{"-tablescan=false", corpus}, "", true},
 		{vet, []string{"./missing"}, "packages with errors, checked as far as their types are known: 1", false},
-		{vet, []string{"./plugin/none/..."}, "vet: no packages match the arguments", false},
+		{vet, []string{"./rules/pages/..."}, "vet: no packages match the arguments", false},
 		{vet, []string{"-clientpercall", "./rules/testdata/clientpercall"}, "helper.go:10:16", false},
 		{vet, []string{"-fix", "-diff", "./rules/testdata/etagany"}, "&reply.ETag", true},
 		{"go", []string{"vet", "-vettool=" + vet, "./rules/testdata/clientpercall"}, "helper.go:10:16", false},
+		{"go", []string{"vet", "-vettool=" + vet, "./rules/testdata/injection"}, "followed.go:68:", false}, // with a text of another package
 		{"go", []string{"vet", "-vettool=" + vet, corpus}, "(tablescan, warning)", false},
 	} {
 		output, err := exec.Command(test.name, test.args...).CombinedOutput()

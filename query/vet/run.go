@@ -68,21 +68,17 @@ func run(stdout, stderr io.Writer, args []string) int {
 
 // selected returns the analyzers of the rules that the flags among args select, as multichecker does: those that are named, or
 // without one, all that are on by default and not switched off. The driver of go vet learns the flags of all of them first.
-func selected(args []string) []*analysis.Analyzer {
-	named := map[string]bool{}
-	only := false
-	for _, arg := range args {
-		name, value, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		if strings.HasPrefix(arg, "-") && rules.Named(name) != nil {
-			named[name] = value == "" || value == "true" || value == "1"
-			only = only || named[name]
-		}
+func selected(args []string) (chosen []*analysis.Analyzer) {
+	has := func(r *rules.Rule, on bool) bool {
+		return slices.ContainsFunc(args, func(arg string) bool {
+			name, value, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+			return arg[:min(1, len(arg))] == "-" && name == r.Name && on == (value == "" || value == "true" || value == "1")
+		})
 	}
 	all := slices.Contains(args, "-flags")
-	var chosen []*analysis.Analyzer
+	only := slices.ContainsFunc(rules.All(), func(r *rules.Rule) bool { return has(r, true) })
 	for _, r := range rules.All() {
-		on, isNamed := named[r.Name]
-		if all || on || !only && !isNamed && !r.Off {
+		if all || has(r, true) || !only && !has(r, false) && !r.Off {
 			chosen = append(chosen, r.Analyzer())
 		}
 	}
@@ -157,19 +153,6 @@ func (p *program) load(args []string, tests bool) ([]*packages.Package, error) {
 
 // listOfFiles is the path of the package that a list of files is.
 const listOfFiles = "command-line-arguments"
-
-// narrowed returns the arguments with the packages to check in the place of their patterns.
-func narrowed(args []string) []string {
-	flags := slices.IndexFunc(args, func(arg string) bool { return !strings.HasPrefix(arg, "-") })
-	if flags < 0 || strings.HasSuffix(args[flags], ".cfg") { // no patterns: the go command calls its vet tool like this
-		return args
-	}
-	p, err := survey(args[flags:], true)
-	if err != nil || len(p.targets) == 0 || p.targets[listOfFiles] {
-		return args
-	}
-	return slices.Concat(args[:flags], slices.Sorted(maps.Keys(p.targets)))
-}
 
 // reportErrors writes one line about the packages that have errors, and reports whether there are any.
 func reportErrors(w io.Writer, loaded []*packages.Package) bool {

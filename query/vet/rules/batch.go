@@ -143,14 +143,14 @@ func (c *check) repeats(key ast.Expr) bool {
 var oneByOne = &Rule{Name: "onebyone", Severity: Warning, run: func(c *check) {
 	for call := range c.AllCalls() {
 		loop, ok := c.Loop(call).(*ast.RangeStmt)
-		isRow := c.IsCall(call, "AddEntity", "UpdateEntity", "UpsertEntity", "DeleteEntity", "GetEntity") || c.CallOf(call) == nil && c.FactOf(call).Rows
+		isRow := c.FactOf(call).Rows
 		if !ok || !isRow || c.isTest(call) || source.IsBasic(c.TypeOf(loop.X), types.IsInteger) || source.Within(loop.X, call) || c.fewRounds(loop) {
 			continue
 		}
 		if !c.first(loop) {
 			continue
 		}
-		if c.Reads(call) {
+		if c.FactOf(call).Reads {
 			c.report(call, "the rows are read one after the other, a request each; read them concurrently, or with one query for a range of keys (azpatterns: Table.Query sends the reads of a filter concurrently)")
 		} else {
 			c.report(call, "the rows are written one after the other, a request each; write those of a partition with SubmitTransaction, up to 100 at a time (azpatterns: Table.Bulk)")

@@ -15,7 +15,7 @@ import (
 // dropped reports writes whose error is not looked at.
 var dropped = &Rule{Name: "dropped", Severity: Error, run: func(c *check) {
 	for call := range c.AllCalls() {
-		if _, drops := c.ErrorOf(call); drops && c.Writes(call) && !c.Deletes(call) && !c.isTest(call) {
+		if _, drops := c.ErrorOf(call); drops && c.FactOf(call).Writes && !c.FactOf(call).Deletes && !c.isTest(call) {
 			c.report(call, "the error of this write is dropped, so a change that failed looks like one that was made; return the error (azpatterns: the methods of Table return whether the row was written)")
 		}
 	}
@@ -32,7 +32,7 @@ var anyError = &Rule{Name: "anyerror", Severity: Error, Off: true, run: func(c *
 		err, _ := c.ErrorOf(call)
 		body, _ := c.Body(call)
 		isAdd := c.IsCall(call, "AddEntity", "CreateTable")
-		if err == nil || body == nil || c.IsCall(call, "NextPage") || !isAdd && !c.Reads(call) || c.isTest(call) {
+		if err == nil || body == nil || c.IsCall(call, "NextPage") || !isAdd && !c.FactOf(call).Reads || c.isTest(call) {
 			continue
 		}
 		meaning, found := missing, "a missing row"
@@ -120,7 +120,7 @@ func (c *check) means(branch ast.Node, meaning *regexp.Regexp, isAdd bool) bool 
 			v := c.Const(last)
 			return !isAdd && c.IsNil(last) || v != nil && v.Kind() == constant.Bool && !constant.BoolVal(v)
 		case *ast.CallExpr:
-			return !isAdd && c.Writes(n)
+			return !isAdd && c.FactOf(n).Writes
 		case ast.Expr:
 			status, ok := c.ConstInt(n)
 			id, isIdent := n.(*ast.Ident)

@@ -20,10 +20,9 @@ var lostUpdate = &Rule{Name: "lostupdate", Severity: Error, Fixes: true, run: fu
 			!source.Any(c.Decl(call), func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "IfMatch" })
 		read := c.readOf(call)
 		switch {
-		case !open:
-		case read == nil && c.ofPage(call):
+		case !open || read == nil:
+		case source.IsNamed(read.Type(), source.Tables, "ListEntitiesResponse"):
 			c.report(call, message+"use UpdateEntity with IfMatch and the odata.etag of the row (azpatterns: Table.Update)")
-		case read == nil:
 		case call.Name == "UpsertEntity":
 			c.report(call, message+"use UpdateEntity with IfMatch: &"+read.Name()+".ETag (azpatterns: Table.Update)")
 		default:
@@ -37,29 +36,15 @@ var lostUpdate = &Rule{Name: "lostupdate", Severity: Error, Fixes: true, run: fu
 	}
 }}
 
-// ofPage reports whether the entity of a write is a row of a page of the same client.
-func (c *check) ofPage(call *source.Call) bool {
-	for _, p := range c.nextPages() {
-		created, ok := c.Follow(p.pager).(*ast.CallExpr)
-		if !ok || p.page == nil || p.call.Pos() > call.Pos() || c.Decl(p.call) != c.Decl(call) || c.CallOf(created) == nil {
-			continue
-		}
-		if c.Same(c.CallOf(created).Recv, call.Recv) && c.MentionsAny(call.Arg(1), c.Derived(c.Decl(call).Body, p.page)) {
-			return true
-		}
-	}
-	return false
-}
-
 // readsElsewhere reports whether a call overwrites what the function has read before, and other functions of one type read and
 // write it.
 func (c *check) readsElsewhere(call *ast.CallExpr) bool {
 	decl := c.Decl(call)
-	if decl == nil || c.CallOf(call) != nil && c.CallOf(call).Path != source.Blobs || !c.overwrites(call) {
+	if decl == nil || c.CallOf(call) != nil && c.CallOf(call).Path != source.Blobs || !c.FactOf(call).Overwrites {
 		return false
 	}
 	return source.Any(decl.Body, func(read *ast.CallExpr) bool {
-		if read.Pos() >= call.Pos() || !c.Reads(read) || (c.CallOf(read) == nil) != (c.CallOf(call) == nil) || !c.sameClient(read, call) {
+		if read.Pos() >= call.Pos() || !c.FactOf(read).Reads || (c.CallOf(read) == nil) != (c.CallOf(call) == nil) || !c.sameClient(read, call) {
 			return false
 		}
 		s, ok := c.Parent(read).(*ast.AssignStmt)
@@ -84,15 +69,6 @@ func (c *check) sameClient(a, b *ast.CallExpr) bool {
 	})
 }
 
-// overwrites reports whether a call writes over any version: that of another function, or an upload of a blob without conditions.
-func (c *check) overwrites(call *ast.CallExpr) bool {
-	if c.CallOf(call) == nil {
-		return c.Overwrites(call)
-	}
-	options := call.Args[max(len(call.Args)-1, 0):]
-	return c.Writes(call) && len(options) == 1 && (c.IsNil(options[0]) || c.Literal(options[0]) != nil && c.Field(c.Literal(options[0]), "AccessConditions") == nil)
-}
-
 // etagAny reports preconditions that any version of an entity meets, if the version that was read is known.
 var etagAny = &Rule{Name: "etagany", Severity: Error, Fixes: true, run: func(c *check) {
 	for call := range c.CallsOf(source.Tables, "UpdateEntity", "DeleteEntity") {
@@ -112,15 +88,19 @@ var etagAny = &Rule{Name: "etagany", Severity: Error, Fixes: true, run: func(c *
 	}
 }}
 
-// reads returns the reply of the last GetEntity in the function of call, before call, for which is is true, or nil.
+// reads returns the reply of the last GetEntity or NextPage in the function of call, before call, for which is is true, or nil.
 func (c *check) reads(call *source.Call, is func(get *source.Call, reply types.Object) bool) types.Object {
 	decl := c.Decl(call)
 	if decl == nil {
 		return nil
 	}
 	var last types.Object
-	for get := range c.CallsOf(source.Tables, "GetEntity") {
-		if get.Pos() > call.Pos() || c.Decl(get) != decl || !c.Same(get.Recv, call.Recv) {
+	for get := range c.CallsOf(source.Tables, "GetEntity", "NextPage") {
+		client := get.Recv
+		if created, ok := c.Follow(client).(*ast.CallExpr); ok && c.IsCall(created, "NewListEntitiesPager") {
+			client = c.CallOf(created).Recv
+		}
+		if get.Pos() > call.Pos() || c.Decl(get) != decl || !c.Same(client, call.Recv) {
 			continue
 		}
 		if reply, _, _ := c.Results(get.CallExpr); reply != nil && is(get, reply) {

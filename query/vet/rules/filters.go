@@ -82,14 +82,8 @@ func (c *check) checked(e ast.Expr) bool {
 
 // inBlockOf reports whether the block that contains the statement also contains e, so that e is reached only through it.
 func (c *check) inBlockOf(s ast.Stmt, e ast.Expr) bool {
-	return source.Any(c.Decl(e).Body, func(block *ast.BlockStmt) bool {
-		for _, one := range block.List {
-			if one == s {
-				return source.Within(block, e)
-			}
-		}
-		return false
-	})
+	block, ok := c.Parent(s).(*ast.BlockStmt)
+	return ok && source.Within(block, e)
 }
 
 func (c *check) allConst(list []ast.Expr) bool {

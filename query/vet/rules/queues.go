@@ -53,7 +53,7 @@ func (c *check) pauses(loop *ast.ForStmt) bool {
 var poison = &Rule{Name: "poison", Severity: Warning, run: func(c *check) {
 	deletes := false
 	for call := range c.AllCalls() {
-		deletes = deletes || c.Deletes(call)
+		deletes = deletes || c.FactOf(call).Deletes
 	}
 	counts := source.AnyIn(c.Package, func(id *ast.Ident) bool { return strings.Contains(id.Name, "DequeueCount") })
 	for call := range c.CallsOf(source.Queues, "DequeueMessage") {
@@ -111,7 +111,7 @@ var deleteFirst = &Rule{Name: "deletefirst", Severity: Error, run: func(c *check
 		list, i := c.Statement(call)
 		body, _ := c.Body(call)
 		message := c.messageOf(call)
-		if message == nil || i < 0 || !c.Deletes(call) || source.Around[*ast.GoStmt](c.Package, call) != nil {
+		if message == nil || i < 0 || !c.FactOf(call).Deletes || source.Around[*ast.GoStmt](c.Package, call) != nil {
 			continue
 		}
 		derived := c.Derived(body, message)
@@ -166,7 +166,7 @@ func (c *check) hasContent(arg ast.Expr, derived map[types.Object]bool) bool {
 // clientPerCall reports clients that are created for each request.
 var clientPerCall = &Rule{Name: "clientpercall", Severity: Warning, run: func(c *check) {
 	for call := range c.AllCalls() {
-		if c.NewClient(call) && !c.Kept(call) && c.runsOften(call) {
+		if c.FactOf(call).Client && !c.Kept(call) && c.runsOften(call) {
 			c.report(call, "this creates a client for each request, and each client has its own pipeline and cache of access tokens; create the client once and share it, it is safe for concurrent use")
 		}
 	}
@@ -175,7 +175,7 @@ var clientPerCall = &Rule{Name: "clientpercall", Severity: Warning, run: func(c 
 // createPerCall reports tables that are created again on each call.
 var createPerCall = &Rule{Name: "createpercall", Severity: Warning, run: func(c *check) {
 	for call := range c.AllCalls() {
-		if c.Creates(call) && !c.Conditional(call) && c.runsOften(call) {
+		if c.FactOf(call).Creates && !c.Conditional(call) && c.runsOften(call) {
 			c.report(call, "this creates the table, queue or container on each call: one more request, which fails with 409 once it exists; create it when the program starts")
 		}
 	}
@@ -185,7 +185,7 @@ var createPerCall = &Rule{Name: "createpercall", Severity: Warning, run: func(c 
 // reads or writes rows and is called by handlers or, from other packages, with a context.
 func (c *check) runsOften(call *ast.CallExpr) bool {
 	lit := source.Around[*ast.FuncLit](c.Package, call)
-	if _, returned := c.Parent(lit).(*ast.ReturnStmt); c.handlesRequest(call) || lit != nil && returned && c.NewClient(call) && c.signature(lit).Results().Len() == 2 {
+	if _, returned := c.Parent(lit).(*ast.ReturnStmt); c.handlesRequest(call) || lit != nil && returned && c.FactOf(call).Client && c.signature(lit).Results().Len() == 2 {
 		return true // in a handler, or in a function that another one returns, which creates clients
 	}
 	decl := c.Decl(call)

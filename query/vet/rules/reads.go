@@ -133,7 +133,7 @@ const emulator = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq
 
 // keyMix reports keys that are written in one form and read in another.
 var keyMix = &Rule{Name: "keymix", Severity: Error, run: func(c *check) {
-	keys := slices.Collect(c.composed())
+	keys := c.composed()
 	for _, read := range keys {
 		for _, written := range keys {
 			if written.written && !read.written && written.partition == read.partition && written.names == read.names && written.form != read.form && !slices.ContainsFunc(keys, func(k composed) bool {
@@ -151,31 +151,26 @@ type composed struct {
 	names, form string
 }
 
-func (c *check) composed() func(func(composed) bool) {
-	return func(yield func(composed) bool) {
-		for _, k := range c.keys() {
-			texts := c.Texts(k.expr)
-			if len(texts) != 1 || len(texts[0].Parts) < 2 {
-				continue
-			}
-			var names []string
-			form := ""
-			for _, part := range texts[0].Parts {
-				name := strings.ToLower(exprName(part.Hole))
-				if part.Hole == nil {
-					form += part.Text
-					name = strings.ToLower(strings.Trim(part.Text, "_-:|~.#/ "))
-				} else {
-					form += "{" + name + "}"
-				}
-				names = append(names, name)
-			}
-			slices.Sort(names)
-			if !yield(composed{k, strings.Join(names, " "), form}) {
-				return
-			}
+func (c *check) composed() (all []composed) {
+	for _, k := range c.keys() {
+		texts := c.Texts(k.expr)
+		if len(texts) != 1 || len(texts[0].Parts) < 2 {
+			continue
 		}
+		var names []string
+		form := ""
+		for _, part := range texts[0].Parts {
+			name, text := strings.ToLower(strings.Trim(part.Text, "_-:|~.#/ ")), part.Text
+			if part.Hole != nil {
+				name = strings.ToLower(exprName(part.Hole))
+				text = "{" + name + "}"
+			}
+			names, form = append(names, name), form+text
+		}
+		slices.Sort(names)
+		all = append(all, composed{k, strings.Join(names, " "), form})
 	}
+	return all
 }
 
 // quotedKey reports keys with quotes that aztables stores in another form than it reads.

@@ -12,15 +12,15 @@ import (
 
 // A Fact is what the callers of a function have to know of it, in whatever package they are.
 type Fact struct {
-	Client     bool       // each call creates a client with its own pipeline
-	Creates    bool       // each call creates a table, a queue or a container
-	Reads      bool       // it reads a row or a blob and returns the error of that
-	Writes     bool       // it writes and returns the error of that
-	Rows       bool       // it reads or writes one row for each call
-	Overwrites bool       // it writes what it is passed over any version
-	Deletes    bool       // it deletes the message that it is passed
-	Safe       bool       // the text that it returns has no quote that is not doubled
-	Texts      []Template // that it returns
+	Client     bool   // each call creates a client with its own pipeline
+	Creates    bool   // each call creates a table, a queue or a container
+	Reads      bool   // it reads a row or a blob and returns the error of that
+	Writes     bool   // it writes and returns the error of that
+	Rows       bool   // it reads or writes one row for each call
+	Overwrites bool   // it writes what it is passed over any version
+	Deletes    bool   // it deletes the message that it is passed
+	Safe       bool   // the text that it returns has no quote that is not doubled
+	Texts      []Text // that it returns
 }
 
 func (*Fact) AFact() {}
@@ -42,6 +42,9 @@ func (p *Package) usesSDK() bool {
 
 // FactOf returns what is known of the function that call calls. It is not nil.
 func (p *Package) FactOf(call *ast.CallExpr) *Fact {
+	if c := p.calls[call]; c != nil {
+		return p.ofSDK(c)
+	}
 	fn := p.callee(call)
 	f := p.facts[fn]
 	if f == nil {
@@ -130,20 +133,18 @@ func (p *Package) read(decl *ast.FuncDecl) *Fact {
 		if _, fn := p.Body(call); fn != decl {
 			continue
 		}
-		f.Client = f.Client || p.NewClient(call) && !p.Kept(call) && returnsValue
-		f.Creates = f.Creates || p.Creates(call) && !p.Conditional(call)
+		of, passes := p.FactOf(call), p.passes(decl, call)
 		_, dropped := p.ErrorOf(call)
-		f.Reads = f.Reads || p.Reads(call) && !dropped && returnsError
-		f.Writes = f.Writes || p.Writes(call) && !dropped && returnsError
-		c := p.calls[call]
-		isRow := c != nil && c.Path == Tables && c.Name != "SubmitTransaction" || c == nil && p.FactOf(call).Rows
-		f.Rows = f.Rows || isRow && (p.Reads(call) || p.Writes(call)) && p.Loop(call) == nil
-		passes := p.passes(decl, call)
-		f.Overwrites = f.Overwrites || passes && p.Overwrites(call)
-		f.Deletes = f.Deletes || passes && p.Deletes(call)
+		f.Client = f.Client || of.Client && !p.Kept(call) && returnsValue
+		f.Creates = f.Creates || of.Creates && !p.Conditional(call)
+		f.Reads = f.Reads || of.Reads && !dropped && returnsError
+		f.Writes = f.Writes || of.Writes && !dropped && returnsError
+		f.Rows = f.Rows || of.Rows && p.Loop(call) == nil
+		f.Overwrites = f.Overwrites || passes && of.Overwrites
+		f.Deletes = f.Deletes || passes && of.Deletes
 	}
 	f.Overwrites = f.Overwrites && !f.Reads
-	f.Texts = p.templates(decl, fn.Signature())
+	f.Texts = p.texts(decl, fn.Signature())
 	f.Safe = returnsValue && isString(first(results)) && !Any(decl.Body, func(ret *ast.ReturnStmt) bool {
 		inner, _ := p.Body(ret)
 		return inner == decl.Body && (len(ret.Results) == 0 || p.MayHaveQuote(ret.Results[0], 0))
@@ -151,61 +152,31 @@ func (p *Package) read(decl *ast.FuncDecl) *Fact {
 	return f
 }
 
-// NewClient reports whether a call creates a client with its own pipeline. The methods of a client that return one for a table,
-// a queue or a container share its pipeline.
-func (p *Package) NewClient(call *ast.CallExpr) bool {
-	if c := p.calls[call]; c != nil {
-		return c.Recv == nil && strings.HasPrefix(c.Name, "New") && strings.Contains(c.Name, "Client")
+// ofSDK returns the fact of a call of the SDK. The methods of a client that return one for a table, a queue or a container share
+// its pipeline.
+func (p *Package) ofSDK(c *Call) *Fact {
+	if c.Recv == nil {
+		return &Fact{Client: strings.HasPrefix(c.Name, "New") && strings.Contains(c.Name, "Client")}
 	}
-	return p.FactOf(call).Client
-}
-
-// Creates reports whether a call creates a table, a queue or a container.
-func (p *Package) Creates(call *ast.CallExpr) bool {
-	if c := p.calls[call]; c != nil {
-		return c.Recv != nil && (c.Name == "CreateTable" || c.Name == "CreateQueue" || c.Name == "CreateContainer" || c.Name == "Create" && c.Path != Tables)
+	f := &Fact{
+		Creates: slices.Contains([]string{"CreateTable", "CreateQueue", "CreateContainer"}, c.Name) || c.Name == "Create" && c.Path != Tables,
+		Reads:   slices.Contains(reads, c.Name) && c.Path != Queues,
+		Writes:  slices.Contains(writes, c.Name),
+		Deletes: c.Path == Queues && c.Name == "DeleteMessage",
 	}
-	return p.FactOf(call).Creates
-}
-
-// Reads reports whether a call reads a row or a blob.
-func (p *Package) Reads(call *ast.CallExpr) bool {
-	if c := p.calls[call]; c != nil {
-		return c.Recv != nil && slices.Contains(reads, c.Name) && c.Path != Queues
-	}
-	return p.FactOf(call).Reads
-}
-
-// Writes reports whether a call writes a row, a message or a blob.
-func (p *Package) Writes(call *ast.CallExpr) bool {
-	if c := p.calls[call]; c != nil {
-		return c.writes()
-	}
-	return p.FactOf(call).Writes
-}
-
-// Overwrites reports whether a call writes a row over any version of it.
-func (p *Package) Overwrites(call *ast.CallExpr) bool {
-	c := p.calls[call]
-	if c == nil {
-		return p.FactOf(call).Overwrites
-	}
-	match := p.Field(p.Literal(c.Arg(2)), "IfMatch")
+	f.Rows = c.Path == Tables && (f.Reads || f.Writes) && c.Name != "SubmitTransaction" && c.Name != "NextPage"
+	condition := map[string]string{Tables: "IfMatch", Blobs: "AccessConditions"}[c.Path]
+	options := c.Arg(len(c.Args) - 1)
+	match := p.Field(p.Literal(options), condition)
 	text, _ := p.ConstText(p.Resolve(match))
-	return c.Path == Tables && (c.Name == "UpsertEntity" || c.Name == "UpdateEntity" && (p.IsNil(c.Arg(2)) || p.Literal(c.Arg(2)) != nil && match == nil || text == "*"))
-}
-
-// Deletes reports whether a call deletes a message.
-func (p *Package) Deletes(call *ast.CallExpr) bool {
-	if c := p.calls[call]; c != nil {
-		return c.Path == Queues && c.Name == "DeleteMessage"
-	}
-	return p.FactOf(call).Deletes
+	open := p.IsNil(options) || p.Literal(options) != nil && match == nil || text == "*"
+	f.Overwrites = f.Writes && (c.Name == "UpsertEntity" || open && (c.Path == Blobs || c.Name == "UpdateEntity"))
+	return f
 }
 
 // passes reports whether an argument of a call is made of a parameter of the function that contains it.
 func (p *Package) passes(decl *ast.FuncDecl, call *ast.CallExpr) bool {
-	if !p.Writes(call) && !p.Deletes(call) {
+	if f := p.FactOf(call); !f.Writes && !f.Deletes {
 		return false
 	}
 	var params []types.Object
@@ -272,63 +243,22 @@ func onlyErrors(cond ast.Expr) bool {
 	return ok && b.Op == token.EQL && types.ExprString(b.X) == "err"
 }
 
-// A Template is one of the texts that a function can return.
-type Template struct {
-	Parts []TemplatePart
-	Open  bool
-}
-
-// A TemplatePart is a constant, a parameter of the function, or a value that its callers do not know.
-type TemplatePart struct {
-	Text  string
-	Param int // 0 for a constant, 1 for the first parameter, -1 for other values
-	Verb  byte
-}
-
-// templates returns the texts that a function returns, or nil if nothing is known of them.
-func (p *Package) templates(decl *ast.FuncDecl, signature *types.Signature) (all []Template) {
-	if signature.Results().Len() == 0 || signature.Variadic() {
+// texts returns the texts that a function returns in the form that other packages can read, or nil if nothing is known of them.
+func (p *Package) texts(decl *ast.FuncDecl, signature *types.Signature) []Text {
+	if t := first(signature.Results()); signature.Variadic() || !isString(t) && !isStringPointer(t) {
 		return nil
 	}
-	if t := signature.Results().At(0).Type(); !isString(t) && !isStringPointer(t) {
-		return nil
-	}
-	ev := &evaluator{Package: p}
-	texts := ev.returned(decl.Body)
-	if only(texts).Hole != nil {
+	texts := (&evaluator{Package: p}).returned(decl.Body, signature)
+	if part := only(texts); part.Hole != nil && part.Param == 0 {
 		return nil
 	}
 	for _, t := range texts {
-		template := Template{Open: t.Open}
-		for _, part := range t.Parts {
-			tp := TemplatePart{Text: part.Text, Verb: part.Verb}
-			if i := p.paramIndex(part.Hole, signature); i >= 0 {
-				tp.Param = i + 1
-			} else if part.Hole != nil {
-				tp.Param = -1
+		for i, part := range t.Parts {
+			if part.Hole != nil && part.Param == 0 {
+				part.Param = -1
 			}
-			template.Parts = append(template.Parts, tp)
+			t.Parts[i] = Part{Text: part.Text, Param: part.Param, Verb: part.Verb}
 		}
-		all = append(all, template)
 	}
-	return all
-}
-
-// texts returns the templates with the arguments of a call.
-func (f *Fact) texts(call *ast.CallExpr) (all []Text) {
-	for _, template := range f.Texts {
-		t := Text{Open: template.Open}
-		for _, part := range template.Parts {
-			switch {
-			case part.Param == 0:
-				t.Parts = append(t.Parts, Part{Text: part.Text, From: call})
-			case part.Param > 0 && part.Param <= len(call.Args):
-				t.Parts = append(t.Parts, Part{Hole: call.Args[part.Param-1], Verb: part.Verb})
-			default:
-				t.Parts = append(t.Parts, Part{Hole: call, Verb: part.Verb})
-			}
-		}
-		all = append(all, t)
-	}
-	return all
+	return texts
 }

@@ -306,10 +306,8 @@ func (p *Package) CallersOf(decl *ast.FuncDecl) []*ast.CallExpr {
 
 // IsData reports whether a call reads or writes rows, messages or blobs.
 func (c *Call) IsData() bool {
-	return c.Recv != nil && (c.writes() || slices.Contains(reads, c.Name) || strings.HasPrefix(c.Name, "NewList"))
+	return c.Recv != nil && (slices.Contains(writes, c.Name) || slices.Contains(reads, c.Name) || strings.HasPrefix(c.Name, "NewList"))
 }
-
-func (c *Call) writes() bool { return c.Recv != nil && slices.Contains(writes, c.Name) }
 
 // The methods that write, and those that read.
 var (

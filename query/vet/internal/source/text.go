@@ -19,8 +19,10 @@ type Text struct {
 type Part struct {
 	Text string
 	Hole ast.Expr // nil for a constant
-	Verb byte     // the verb that formats the hole, or 0
-	From ast.Expr // the expression of the program that contains the constant
+	// Param is set in the texts of a function: 1 if the part is its first parameter, and -1 for a value that only its package knows.
+	Param int
+	Verb  byte     // the verb that formats the hole, or 0
+	From  ast.Expr // the expression of the program that contains the constant
 }
 
 // The limits that keep the evaluation short on any program.
@@ -275,17 +277,15 @@ func (ev *evaluator) result(call *ast.CallExpr) []Text {
 	if !isString(t) && !isStringPointer(t) || signature.Variadic() || signature.Params().Len() != len(call.Args) {
 		return hole(call)
 	}
-	var texts []Text
-	if body == nil {
-		texts = ev.FactOf(call).texts(call)
-	} else {
-		texts = ev.returned(body)
+	texts := ev.FactOf(call).Texts
+	if body != nil {
+		texts = ev.returned(body, signature)
 	}
 	var all []Text
 	for _, t := range texts {
 		value := []Text{{Open: t.Open}}
 		for _, part := range t.Parts {
-			value = join(value, ev.argument(part, call, signature))
+			value = join(value, ev.argument(part, call))
 		}
 		all = union(all, value)
 	}
@@ -295,34 +295,23 @@ func (ev *evaluator) result(call *ast.CallExpr) []Text {
 	return bounded(all)
 }
 
-// argument returns what the caller passes for a part that is a parameter of the function that it calls.
-func (ev *evaluator) argument(part Part, call *ast.CallExpr, signature *types.Signature) []Text {
-	i := slices.Index(call.Args, part.Hole) // of a template
-	if i < 0 {
-		i = ev.paramIndex(part.Hole, signature)
-	}
+// argument returns a part of the text of a function with the argument of a call.
+func (ev *evaluator) argument(part Part, call *ast.CallExpr) []Text {
 	switch {
-	case i < 0:
-		return one(part)
-	case part.Verb != 0:
-		return ev.formatted(part.Verb, call.Args[i])
+	case part.Param > 0 && part.Verb != 0:
+		return ev.formatted(part.Verb, call.Args[part.Param-1])
+	case part.Param > 0:
+		return ev.eval(call.Args[part.Param-1])
+	case part.Param < 0:
+		return one(Part{Hole: call, Verb: part.Verb})
+	case part.Hole == nil && part.From == nil:
+		part.From = call
 	}
-	return ev.eval(call.Args[i])
-}
-
-// paramIndex returns the index of the parameter that e names, or -1.
-func (p *Package) paramIndex(e ast.Expr, signature *types.Signature) int {
-	id, _ := e.(*ast.Ident)
-	for i := range signature.Params().Len() {
-		if id != nil && p.Pass.TypesInfo.ObjectOf(id) == signature.Params().At(i) {
-			return i
-		}
-	}
-	return -1
+	return one(part)
 }
 
 // returned evaluates the first results of the return statements of a function, without those that return "" and an error.
-func (ev *evaluator) returned(body *ast.BlockStmt) (all []Text) {
+func (ev *evaluator) returned(body *ast.BlockStmt, signature *types.Signature) (all []Text) {
 	outer := ev.params
 	ev.params = nil
 	defer func() { ev.params = outer }()
@@ -336,9 +325,22 @@ func (ev *evaluator) returned(body *ast.BlockStmt) (all []Text) {
 		if text, ok := ev.ConstText(ret.Results[0]); ok && text == "" && len(ret.Results) > 1 {
 			continue
 		}
-		all = bounded(union(all, ev.eval(ret.Results[0])))
+		for _, t := range ev.eval(ret.Results[0]) {
+			t.Parts = slices.Clone(t.Parts)
+			for i, part := range t.Parts {
+				if id, ok := part.Hole.(*ast.Ident); ok {
+					t.Parts[i].Param = 1 + slices.Index(slices.Collect(signature.Params().Variables()), ev.variableOf(id))
+				}
+			}
+			all = bounded(union(all, []Text{t}))
+		}
 	}
 	return all
+}
+
+func (p *Package) variableOf(id *ast.Ident) *types.Var {
+	v, _ := p.Pass.TypesInfo.ObjectOf(id).(*types.Var)
+	return v
 }
 
 // first returns the type of the first result of a call with several, and any other type unchanged.
