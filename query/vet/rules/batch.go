@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -141,13 +142,10 @@ func (c *check) repeats(key ast.Expr) bool {
 
 // oneByOne reports rows that are read or written one after the other.
 var oneByOne = &Rule{Name: "onebyone", Severity: Warning, run: func(c *check) {
-	for call := range c.AllCalls() {
+	for _, call := range c.AllCalls() {
 		loop, ok := c.Loop(call).(*ast.RangeStmt)
-		isRow := c.FactOf(call).Rows
-		if !ok || !isRow || c.isTest(call) || source.IsBasic(c.TypeOf(loop.X), types.IsInteger) || source.Within(loop.X, call) || c.fewRounds(loop) {
-			continue
-		}
-		if !c.first(loop) {
+		few := ok && (c.Literal(loop.X) != nil || source.Terminates(loop.Body.List)) // rounds
+		if !ok || few || !c.FactOf(call).Rows || c.isTest(call) || source.IsBasic(c.TypeOf(loop.X), types.IsInteger) || source.Within(loop.X, call) || !c.first(loop) {
 			continue
 		}
 		if c.FactOf(call).Reads {
@@ -158,11 +156,6 @@ var oneByOne = &Rule{Name: "onebyone", Severity: Warning, run: func(c *check) {
 	}
 }}
 
-// fewRounds reports whether a loop ranges over a literal or leaves in its first round.
-func (c *check) fewRounds(loop *ast.RangeStmt) bool {
-	return c.Literal(loop.X) != nil || source.Terminates(loop.Body.List)
-}
-
 // mapOrder reports transactions whose operations or order come from a range over a map.
 var mapOrder = &Rule{Name: "maporder", Severity: Warning, run: func(c *check) {
 	for loop := range nodes(c, func(*ast.RangeStmt) bool { return true }) {
@@ -170,19 +163,13 @@ var mapOrder = &Rule{Name: "maporder", Severity: Warning, run: func(c *check) {
 			continue
 		}
 		for call := range source.All[*ast.CallExpr](loop.Body) {
-			appends := c.IsBuiltin(call, "append") && len(call.Args) > 1 && isActions(c.TypeOf(call))
+			appends := c.IsBuiltin(call, "append") && strings.HasSuffix(c.TypeOf(call).String(), source.Tables+".TransactionAction")
 			if (appends || c.IsCall(call, "SubmitTransaction")) && c.first(c.Decl(loop)) {
 				c.report(loop.X, "the order of a map differs each time, so the index of a failed operation means nothing and a repeated run does not continue where the last one failed; range over the sorted keys (azpatterns: Table.Bulk keeps the order)")
 			}
 		}
 	}
 }}
-
-// isActions reports whether t is a slice of the operations of a transaction.
-func isActions(t types.Type) bool {
-	slice, ok := t.Underlying().(*types.Slice)
-	return ok && source.IsNamed(slice.Elem(), source.Tables, "TransactionAction")
-}
 
 // oneVariable reports rows that are decoded into a variable which keeps the properties of the row before.
 var oneVariable = &Rule{Name: "onevariable", Severity: Error, Fixes: true, run: func(c *check) {

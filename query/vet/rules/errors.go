@@ -14,7 +14,7 @@ import (
 
 // dropped reports writes whose error is not looked at.
 var dropped = &Rule{Name: "dropped", Severity: Error, run: func(c *check) {
-	for call := range c.AllCalls() {
+	for _, call := range c.AllCalls() {
 		if _, drops := c.ErrorOf(call); drops && c.FactOf(call).Writes && !c.FactOf(call).Deletes && !c.isTest(call) {
 			c.report(call, "the error of this write is dropped, so a change that failed looks like one that was made; return the error (azpatterns: the methods of Table return whether the row was written)")
 		}
@@ -28,7 +28,7 @@ func (c *check) isTest(n ast.Node) bool {
 
 // anyError reports errors of every kind that are taken as a missing row, or as one that exists.
 var anyError = &Rule{Name: "anyerror", Severity: Error, Off: true, run: func(c *check) {
-	for call := range c.AllCalls() {
+	for _, call := range c.AllCalls() {
 		err, _ := c.ErrorOf(call)
 		body, _ := c.Body(call)
 		isAdd := c.IsCall(call, "AddEntity", "CreateTable")
@@ -67,22 +67,14 @@ func (c *check) taken(call *ast.CallExpr, err types.Object, body *ast.BlockStmt,
 			if !ok || c.Object(b.X) != err || !c.IsNil(b.Y) {
 				return nil
 			}
-			if branch := c.failure(b.Op, s); branch != nil && !c.examined(branch, err) && c.means(branch, meaning, isAdd) {
+			branch := ast.Node(s.Body) // that runs if there is an error
+			if b.Op == token.EQL {
+				branch = s.Else
+			}
+			if branch != nil && !c.examined(branch, err) && c.means(branch, meaning, isAdd) {
 				return s.Cond
 			}
 		}
-	}
-	return nil
-}
-
-// failure returns the branch of an if statement that runs if there is an error.
-func (c *check) failure(op token.Token, s *ast.IfStmt) ast.Node {
-	if op == token.NEQ {
-		return s.Body
-	} else if s.Else != nil {
-		return s.Else
-	} else if list, i := c.Statement(s); i >= 0 && i+2 == len(list) && source.Terminates(s.Body.List) {
-		return list[i+1]
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ var lostUpdate = &Rule{Name: "lostupdate", Severity: Error, Fixes: true, run: fu
 			c.report(call, message+"set IfMatch: &"+read.Name()+".ETag (azpatterns: Table.Update)", c.ifMatchFix(call, lit, read)...)
 		}
 	}
-	for call := range c.AllCalls() {
+	for _, call := range c.AllCalls() {
 		if c.readsElsewhere(call) {
 			c.report(call, message+"return the ETag with what is read, and write with IfMatch (azpatterns: Table.Update)")
 		}
@@ -81,7 +81,7 @@ var etagAny = &Rule{Name: "etagany", Severity: Error, Fixes: true, run: func(c *
 			continue
 		}
 		var fixes []analysis.SuggestedFix
-		if c.lookup(read.Name(), match.Pos()) == read {
+		if c.lookup(read.Name(), match.Pos()) == read && !source.IsNamed(read.Type(), source.Tables, "ListEntitiesResponse") {
 			fixes = append(fixes, replace("use the ETag of the read", match.Pos(), match.End(), "&"+read.Name()+".ETag"))
 		}
 		c.report(match, "ETagAny matches every version, so changes that others made after the read are lost; use the ETag of "+read.Name()+" (azpatterns: Table.Update)", fixes...)

@@ -258,13 +258,10 @@ func isEnd(e ast.Expr) bool {
 
 // zeroOf returns the zero value of a type, or "" if it needs the name of the type.
 func zeroOf(t types.Type) string {
-	switch {
-	case source.IsBasic(t, types.IsString):
-		return `""`
-	case source.IsBasic(t, types.IsBoolean):
-		return "false"
-	case source.IsBasic(t, types.IsNumeric):
-		return "0"
+	for zero, info := range map[string]types.BasicInfo{`""`: types.IsString, "false": types.IsBoolean, "0": types.IsNumeric} {
+		if source.IsBasic(t, info) {
+			return zero
+		}
 	}
 	switch t.Underlying().(type) {
 	case *types.Pointer, *types.Slice, *types.Map, *types.Chan, *types.Signature, *types.Interface:

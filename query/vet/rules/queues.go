@@ -52,7 +52,7 @@ func (c *check) pauses(loop *ast.ForStmt) bool {
 // poison reports workers that try a message for ever.
 var poison = &Rule{Name: "poison", Severity: Warning, run: func(c *check) {
 	deletes := false
-	for call := range c.AllCalls() {
+	for _, call := range c.AllCalls() {
 		deletes = deletes || c.FactOf(call).Deletes
 	}
 	counts := source.AnyIn(c.Package, func(id *ast.Ident) bool { return strings.Contains(id.Name, "DequeueCount") })
@@ -107,7 +107,7 @@ func (c *check) longer(decl *ast.FuncDecl, d time.Duration, depth int) (found as
 
 // deleteFirst reports queue messages that are deleted before the work that they ask for is done.
 var deleteFirst = &Rule{Name: "deletefirst", Severity: Error, run: func(c *check) {
-	for call := range c.AllCalls() {
+	for _, call := range c.AllCalls() {
 		list, i := c.Statement(call)
 		body, _ := c.Body(call)
 		message := c.messageOf(call)
@@ -165,7 +165,7 @@ func (c *check) hasContent(arg ast.Expr, derived map[types.Object]bool) bool {
 
 // clientPerCall reports clients that are created for each request.
 var clientPerCall = &Rule{Name: "clientpercall", Severity: Warning, run: func(c *check) {
-	for call := range c.AllCalls() {
+	for _, call := range c.AllCalls() {
 		if c.FactOf(call).Client && !c.Kept(call) && c.runsOften(call) {
 			c.report(call, "this creates a client for each request, and each client has its own pipeline and cache of access tokens; create the client once and share it, it is safe for concurrent use")
 		}
@@ -174,7 +174,7 @@ var clientPerCall = &Rule{Name: "clientpercall", Severity: Warning, run: func(c 
 
 // createPerCall reports tables that are created again on each call.
 var createPerCall = &Rule{Name: "createpercall", Severity: Warning, run: func(c *check) {
-	for call := range c.AllCalls() {
+	for _, call := range c.AllCalls() {
 		if c.FactOf(call).Creates && !c.Conditional(call) && c.runsOften(call) {
 			c.report(call, "this creates the table, queue or container on each call: one more request, which fails with 409 once it exists; create it when the program starts")
 		}
@@ -192,7 +192,7 @@ func (c *check) runsOften(call *ast.CallExpr) bool {
 	if decl == nil || setsUp(decl.Name.Name) || strings.HasSuffix(c.pass.Fset.File(call.Pos()).Name(), "_test.go") || !c.dataAfter(call, decl) {
 		return false
 	}
-	if c.pass.Pkg.Name() != "main" && decl.Name.IsExported() && slices.ContainsFunc(slices.Collect(c.signature(decl).Params().Variables()), isContext) {
+	if c.pass.Pkg.Name() != "main" && decl.Name.IsExported() && strings.Contains(c.signature(decl).Params().String(), "context.Context") {
 		return true
 	}
 	return slices.ContainsFunc(c.CallersOf(decl), func(caller *ast.CallExpr) bool { return c.handlesRequest(caller) })

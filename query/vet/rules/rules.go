@@ -9,7 +9,6 @@ import (
 	"go/token"
 	"go/types"
 	"iter"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -121,7 +120,7 @@ type check struct {
 	pass     *analysis.Pass // of the rule, unlike that of Package
 	reported map[token.Pos]bool
 	scopes   map[ast.Node]bool                      // with a finding that is not repeated
-	losses   []*lossAt                              // of the rule untyped
+	losses   []lossAt                               // of the rule untyped
 	ofReply  map[types.Object]map[types.Object]bool // the variables that depend on the reply of a read
 }
 
@@ -166,11 +165,8 @@ func (c *check) ignored(n ast.Node) bool {
 	})
 }
 
-// first reports whether it is called for the first time with a node that is not nil: one mistake is reported once.
+// first reports whether it is called for the first time with a node: a mistake is reported once there.
 func (c *check) first(scope ast.Node) bool {
-	if reflect.ValueOf(scope).IsNil() {
-		return true
-	}
 	seen := c.scopes[scope]
 	c.scopes[scope] = true
 	return !seen
@@ -264,6 +260,3 @@ func (c *check) signature(fn ast.Node) *types.Signature {
 	}
 	return new(types.Signature)
 }
-
-// isContext reports whether a parameter is a context.Context.
-func isContext(param *types.Var) bool { return source.IsNamed(param.Type(), "context", "Context") }

@@ -32,48 +32,39 @@ var untyped = &Rule{Name: "untyped", Severity: Error, Fixes: true, run: func(c *
 			c.untypedMap(value, false)
 		}
 	}
-	for _, l := range c.losses {
+	for i, l := range c.losses {
 		others := ""
-		if n := len(l.names); n > 0 {
-			others = fmt.Sprintf("; so are %d more: %s", n, strings.Join(l.names, ", "))
+		for _, o := range c.losses[i+1:] {
+			if o.of == l.of && o.edm == l.edm && len(o.fix) == len(l.fix) {
+				others += ", " + o.name
+				for i := range o.fix {
+					l.fix[i].TextEdits = append(l.fix[i].TextEdits, o.fix[i].TextEdits...)
+				}
+			}
 		}
-		c.report(l.at, l.message+others, l.fix...)
+		for i := range l.fix { // each file imports a package once
+			slices.SortStableFunc(l.fix[i].TextEdits, func(a, b analysis.TextEdit) int { return int(a.Pos - b.Pos) })
+			l.fix[i].TextEdits = slices.CompactFunc(l.fix[i].TextEdits, func(a, b analysis.TextEdit) bool { return a.Pos == b.Pos && string(a.NewText) == string(b.NewText) })
+		}
+		if slices.IndexFunc(c.losses, func(o lossAt) bool { return o.of == l.of && o.edm == l.edm && len(o.fix) == len(l.fix) }) == i {
+			c.report(l.at, l.name+l.message+strings.Replace(others, ", ", "; so are: ", 1), l.fix...)
+		}
 	}
 }}
 
-// lost is a type that values of a map or struct lose.
-type lost struct {
-	of  any
-	edm string
-}
-
-// A lossAt is the values of one entity that lose the same type, as one finding.
+// A lossAt is a value that is stored with another type. Those of one entity and type are one finding.
 type lossAt struct {
-	of      lost
-	at      ast.Node // the first value
+	of      any // the map or the struct
+	edm     string
+	at      ast.Node
+	name    string
 	message string
-	names   []string // of the others
 	fix     []analysis.SuggestedFix
 }
 
-// lose adds a value to the finding of its entity, and the edits of its fix to those of the finding.
-func (c *check) lose(of lost, at ast.Node, name, message string, fixes []analysis.SuggestedFix) {
-	i := slices.IndexFunc(c.losses, func(l *lossAt) bool { return l.of == of })
-	if i < 0 {
-		c.losses = append(c.losses, &lossAt{of, at, name + message, nil, fixes})
-		return
-	}
-	l := c.losses[i]
-	if l.at == at || slices.Contains(l.names, name) {
-		return
-	}
-	l.names = append(l.names, name)
-	for i := range min(len(fixes), len(l.fix)) {
-		for _, edit := range fixes[i].TextEdits {
-			if !slices.ContainsFunc(l.fix[i].TextEdits, func(e analysis.TextEdit) bool { return e.Pos == edit.Pos && string(e.NewText) == string(edit.NewText) }) {
-				l.fix[i].TextEdits = append(l.fix[i].TextEdits, edit)
-			}
-		}
+func (c *check) lose(l lossAt) {
+	if !slices.ContainsFunc(c.losses, func(o lossAt) bool { return o.at == l.at }) {
+		c.losses = append(c.losses, l)
 	}
 }
 
@@ -156,9 +147,9 @@ func (c *check) untypedElement(set source.Setting, annotates bool) {
 	if t := c.TypeOf(set.Value); !isMap || !isStored(set.Name) || c.annotated(set) {
 		return
 	} else if edm := edmType(t); edm != "" && !annotates {
-		c.lose(lost{c.entityOf(set), edm}, set.At, set.Name, " has no annotation of its type in this map, so it is stored as a String; write the annotation (azpatterns: patterns.Table writes the type)", c.typeFix(set, loss{edm: edm}, false))
+		c.lose(lossAt{c.entityOf(set), edm, set.At, set.Name, " has no annotation of its type in this map, so it is stored as a String; write the annotation (azpatterns: patterns.Table writes the type)", c.typeFix(set, loss{edm: edm}, false)})
 	} else if l, ok := c.lossOf(t, c.Const(set.Value)); ok {
-		c.lose(lost{c.entityOf(set), l.edm}, set.At, set.Name, " has no annotation of its type, so it is stored as "+l.as+", not as an "+l.edm+" (azpatterns: patterns.Table writes the type)", c.typeFix(set, l, annotates))
+		c.lose(lossAt{c.entityOf(set), l.edm, set.At, set.Name, " has no annotation of its type, so it is stored as " + l.as + ", not as an " + l.edm + " (azpatterns: patterns.Table writes the type)", c.typeFix(set, l, annotates)})
 	}
 }
 
@@ -239,7 +230,7 @@ func (c *check) untypedFields(value ast.Expr, s *types.Struct) {
 			t = pointer.Elem()
 		}
 		if l, ok := c.lossOf(t, nil); ok && edmType(f.Type()) == "" {
-			c.lose(lost{s, l.edm}, f.at, f.name, " is written by encoding/json without its type, so it is stored as "+l.as+", not as an "+l.edm+annotateField(f.name), nil)
+			c.lose(lossAt{s, l.edm, f.at, f.name, " is written by encoding/json without its type, so it is stored as " + l.as + ", not as an " + l.edm + annotateField(f.name), nil})
 		}
 	}
 }

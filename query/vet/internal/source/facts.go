@@ -4,7 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
-	"iter"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -57,12 +57,17 @@ func (p *Package) FactOf(call *ast.CallExpr) *Fact {
 }
 
 // maxCalls is the number of calls in a row through which facts are followed within a package.
-const maxCalls = 4
+const maxCalls = 20
 
 func (p *Package) readFacts() {
-	for range maxCalls {
+	for range maxCalls { // until nothing changes
 		changed := false
-		for fn, decl := range p.functions() {
+		for id, obj := range p.Pass.TypesInfo.Defs {
+			fn, ok := obj.(*types.Func)
+			decl, isDecl := p.parents[id].(*ast.FuncDecl)
+			if !ok || !isDecl || decl.Body == nil {
+				continue
+			}
 			if f := p.read(decl); !reflect.DeepEqual(f, p.facts[fn]) {
 				p.facts[fn] = f
 				changed = true
@@ -83,40 +88,18 @@ func (p *Package) readFacts() {
 // readInterfaces assigns to the methods of the package's interfaces the facts of the type of the package that has them, if it is one.
 func (p *Package) readInterfaces() {
 	scope := p.Pass.Pkg.Scope()
-	for _, name := range scope.Names() {
-		t, ok := scope.Lookup(name).Type().Underlying().(*types.Interface)
-		if _, isType := scope.Lookup(name).(*types.TypeName); !ok || !isType || t.NumMethods() == 0 {
-			continue
-		}
-		var own []types.Type
-		for _, other := range scope.Names() {
-			if obj, isType := scope.Lookup(other).(*types.TypeName); isType && !types.IsInterface(obj.Type()) && types.Implements(types.NewPointer(obj.Type()), t) {
-				own = append(own, obj.Type())
+	for fn, f := range maps.Clone(p.facts) {
+		for _, name := range scope.Names() {
+			t, ok := scope.Lookup(name).Type().Underlying().(*types.Interface)
+			if recv := fn.Signature().Recv(); !ok || recv == nil || !types.Implements(recv.Type(), t) {
+				continue
 			}
-		}
-		for i := range t.NumMethods() {
-			if m := t.Method(i); len(own) == 1 {
-				obj, _, _ := types.LookupFieldOrMethod(own[0], true, p.Pass.Pkg, m.Name())
-				if fn, ok := obj.(*types.Func); ok && p.facts[fn] != nil && m.Pkg() == p.Pass.Pkg {
-					p.facts[m] = p.facts[fn]
-				}
-			}
-		}
-	}
-}
-
-// functions returns the functions and methods of the package that have a body.
-func (p *Package) functions() iter.Seq2[*types.Func, *ast.FuncDecl] {
-	return func(yield func(*types.Func, *ast.FuncDecl) bool) {
-		for _, file := range p.Files {
-			for _, d := range file.Decls {
-				decl, ok := d.(*ast.FuncDecl)
-				if !ok || decl.Body == nil {
-					continue
-				}
-				if fn, ok := p.Pass.TypesInfo.Defs[decl.Name].(*types.Func); ok && !yield(fn, decl) {
-					return
-				}
+			obj, _, _ := types.LookupFieldOrMethod(t, false, p.Pass.Pkg, fn.Name())
+			m, ok := obj.(*types.Func)
+			if ok = ok && m.Pkg() == p.Pass.Pkg; ok && p.facts[m] != nil {
+				p.facts[m] = new(Fact) // there are several
+			} else if ok {
+				p.facts[m] = f
 			}
 		}
 	}

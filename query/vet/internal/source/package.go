@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"go/types"
 	"iter"
+	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -286,16 +287,8 @@ func (p *Package) CallsOf(path string, names ...string) iter.Seq[*Call] {
 }
 
 // AllCalls returns the calls of functions and methods in the package, in no order.
-func (p *Package) AllCalls() iter.Seq[*ast.CallExpr] {
-	return func(yield func(*ast.CallExpr) bool) {
-		for _, calls := range p.callers {
-			for _, call := range calls {
-				if !yield(call) {
-					return
-				}
-			}
-		}
-	}
+func (p *Package) AllCalls() []*ast.CallExpr {
+	return slices.Concat(slices.Collect(maps.Values(p.callers))...)
 }
 
 // CallersOf returns the calls of a function in the package.

@@ -35,8 +35,8 @@ func add(ctx context.Context, table *aztables.Client, price float64, sold int64,
 	entity := map[string]any{
 		"PartitionKey":      "p",
 		"RowKey":            "r",
-		"Price":             price, // want `Price has no annotation of its type.*so are 1 more: Three`
-		"Sold":              sold,  // want `Sold has no annotation of its type.*so are 1 more: Limit`
+		"Price":             price, // want `Price has no annotation of its type.*so are: Three`
+		"Sold":              sold,  // want `Sold has no annotation of its type.*so are: Limit`
 		"Limit":             aztables.EDMInt64(5),
 		"Rating":            price,
 		"Rating@odata.type": "Edm.Double",
