@@ -22,7 +22,7 @@ import (
 // 16 programs change entities of 64 partitions, while workers are killed and started again: with -short less often.
 func TestAFeedUnderLoad(t *testing.T) {
 	const writers, partitions, rows = 16, 64, 20
-	changes, kills := harness.Sized(110_000, 3_200), harness.Sized(50, 10)
+	changes, kills := harness.Sized(110_000, 1_600), harness.Sized(50, 10)
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		account := storagetest.New(t)

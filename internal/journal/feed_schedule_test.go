@@ -105,7 +105,7 @@ func openNode(failf func(format string, args ...any), p *harness.Process, accele
 // TestAFeedDeliversTheHistoryOfEachEntity runs programs that change the same entities, and workers of two feeds, while requests and replies are
 // lost or late, handlers fail, messages vanish, and processes are killed or paused.
 func TestAFeedDeliversTheHistoryOfEachEntity(t *testing.T) {
-	harness.Schedules(t, []string{"plain", "accelerated"}, 25, func(ctx context.Context, mode string, s *harness.Schedule) {
+	harness.Schedules(t, []string{"plain", "accelerated"}, 10, func(ctx context.Context, mode string, s *harness.Schedule) {
 		if s.IntN(4) > 0 {
 			s.DrawFaults(14 * time.Minute)
 		}

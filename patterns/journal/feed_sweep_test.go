@@ -43,10 +43,10 @@ func (r *reader) runFor(t testing.TB, d time.Duration) {
 	assert.NoError(t, r.worker.Run(ctx))
 }
 
-// parked runs the worker for a minute, and returns the reasons of its poison messages, which it discards.
+// parked runs the worker for ten seconds, and returns the reasons of its poison messages, which it discards.
 func (r *reader) parked(t testing.TB) (reasons string) {
 	t.Helper()
-	r.runFor(t, time.Minute)
+	r.runFor(t, 10*time.Second)
 	q := assert.Must(eventual.NewPoisonQueue(r.queue, r.poison, nil))(t)
 	for m, err := range q.Take(t.Context()) {
 		assert.NoError(t, err)
@@ -99,7 +99,7 @@ func TestASweepOfAFeedThatEndsAnywhere(t *testing.T) {
 			report, failed := w.changes.Sweep(ctx, nil)
 			b.ClearFaults()
 			assert.Must(w.Insert(ctx, newOrder("3", "new", 1)))(t)
-			r.runFor(t, 10*time.Minute)
+			r.runFor(t, 10*time.Second)
 			q := assert.Must(r.poison.PeekMessages(ctx, nil))(t)
 			switch got := len(r.delivered); {
 			case got == 0 && len(q.Messages) > 0: // the sweep had marked the epoch

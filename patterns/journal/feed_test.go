@@ -120,7 +120,7 @@ var errBroken = errors.New("the index is broken")
 
 // A feed that fails delays its own partition only: its message is parked, and the next one begins with the same change.
 func TestAFeedThatFailsSkipsNothing(t *testing.T) {
-	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		r, other := newReader(t, b, "search"), newReader(t, b, "cache")
 		w := newWorld(t, b, &journal.Options[order]{Feeds: []*journal.Feed{r.Feed, other.Feed}, FeedKeep: time.Hour})
@@ -159,7 +159,7 @@ func TestAFeedThatFailsSkipsNothing(t *testing.T) {
 
 func TestAViewOutsideTablesGetsTheLastChange(t *testing.T) {
 	for _, content := range []journal.Content{journal.After, journal.KeyOnly} {
-		harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 			ctx := t.Context()
 			r := newReader(t, b, "search")
 			w := newWorld(t, b, &journal.Options[order]{Content: content, Feeds: []*journal.Feed{r.Feed}, FeedKeep: time.Hour})
@@ -182,7 +182,7 @@ func TestAViewOutsideTablesGetsTheLastChange(t *testing.T) {
 }
 
 func TestAFeedStartsWithASnapshotOrNow(t *testing.T) {
-	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
 		ctx := t.Context()
 		old := harness.NewTable[order](t, b.Table(t), nil)
 		for i := range 3 {
