@@ -178,4 +178,4 @@ func (c *check) isText(call *ast.CallExpr) bool {
 }
 
 // serviceText matches what programs search in the texts of errors of the service.
-var serviceText = regexp.MustCompile(`(?i)^(status.?code:? ?)?(404|409|412|429|503|500)( |$)|(resource|table|queue|blob|container|message)(not ?found|already ?exists)|entity ?already|condition ?not|not ?found|already ?exists|unexpected EOF|server ?busy|response (404|409|412)|pop ?receipt ?mismatch|being ?deleted`)
+var serviceText = regexp.MustCompile(`(?i)^(status.?code:? ?)?(400|404|409|412|429|503|500)( |$)|(resource|table|queue|blob|container|message)(not ?found|already ?exists)|entity ?already|condition ?not|invalid ?operation|not ?found|already ?exists|unexpected EOF|server ?busy|response (404|409|412)|pop ?receipt ?mismatch|being ?deleted`)

@@ -111,6 +111,10 @@ var deleteFirst = &Rule{Name: "deletefirst", Severity: Error, run: func(c *check
 		list, i := c.Statement(call)
 		body, _ := c.Body(call)
 		message := c.messageOf(call)
+		if _, fn := c.Body(call); c.FactOf(call).Deletes && c.ignoresResult(fn, body) {
+			c.report(call, "this function receives the result of the work and deletes the message even if that is an error; delete it only without an error (azpatterns: eventual.NewWorker)")
+			continue
+		}
 		if message == nil || i < 0 || !c.FactOf(call).Deletes || source.Around[*ast.GoStmt](c.Package, call) != nil {
 			continue
 		}
@@ -124,6 +128,13 @@ var deleteFirst = &Rule{Name: "deletefirst", Severity: Error, run: func(c *check
 		}
 	}
 }}
+
+// ignoresResult reports whether a function literal has an error as a parameter, and its body does not look at it.
+func (c *check) ignoresResult(fn ast.Node, body *ast.BlockStmt) bool {
+	_, isLit := fn.(*ast.FuncLit)
+	params := slices.Collect(c.signature(fn).Params().Variables())
+	return isLit && slices.ContainsFunc(params, func(v *types.Var) bool { return source.IsError(v.Type()) && !c.Mentions(body, v) })
+}
 
 // messageOf returns the dequeued message that an argument of a call is a part of, or nil.
 func (c *check) messageOf(call *ast.CallExpr) types.Object {

@@ -34,3 +34,18 @@ func (c *consumer) after(ctx context.Context, m *azqueue.DequeuedMessage) error 
 	}
 	return c.remove(ctx, m)
 }
+
+func (c *consumer) acknowledged(m *azqueue.DequeuedMessage) (wrong, correct func(context.Context, error) error) {
+	wrong = func(ctx context.Context, _ error) error {
+		_, err := c.queue.DeleteMessage(ctx, *m.MessageID, *m.PopReceipt, nil) // want `deletes the message even if that is an error`
+		return err
+	}
+	correct = func(ctx context.Context, result error) error {
+		if result != nil {
+			return nil
+		}
+		_, err := c.queue.DeleteMessage(ctx, *m.MessageID, *m.PopReceipt, nil)
+		return err
+	}
+	return wrong, correct
+}
