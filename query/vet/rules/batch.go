@@ -143,9 +143,8 @@ func (c *check) repeats(key ast.Expr) bool {
 // oneByOne reports rows that are read or written one after the other.
 var oneByOne = &Rule{Name: "onebyone", Severity: Warning, run: func(c *check) {
 	for _, call := range c.AllCalls() {
-		loop, ok := c.Loop(call).(*ast.RangeStmt)
-		few := ok && (c.Literal(loop.X) != nil || source.Terminates(loop.Body.List)) // rounds
-		if !ok || few || !c.FactOf(call).Rows || c.isTest(call) || source.IsBasic(c.TypeOf(loop.X), types.IsInteger) || source.Within(loop.X, call) || !c.first(loop) {
+		over, body := c.over(c.Loop(call))
+		if over == nil || !c.FactOf(call).Rows || c.isTest(call) || !source.Within(body, call) || c.Literal(over) != nil || source.Terminates(body.List) || !c.first(body) {
 			continue
 		}
 		if c.FactOf(call).Reads {
@@ -155,6 +154,21 @@ var oneByOne = &Rule{Name: "onebyone", Severity: Warning, run: func(c *check) {
 		}
 	}
 }}
+
+// over returns the slice, map or channel that a loop ranges over, or whose length it counts to, and the body of the loop.
+func (c *check) over(loop ast.Stmt) (ast.Expr, *ast.BlockStmt) {
+	switch loop := loop.(type) {
+	case *ast.RangeStmt:
+		if !source.IsBasic(c.TypeOf(loop.X), types.IsInteger) {
+			return loop.X, loop.Body
+		}
+	case *ast.ForStmt:
+		if b, ok := loop.Cond.(*ast.BinaryExpr); ok {
+			return c.lenOf(b.Y), loop.Body
+		}
+	}
+	return nil, nil
+}
 
 // mapOrder reports transactions whose operations or order come from a range over a map.
 var mapOrder = &Rule{Name: "maporder", Severity: Warning, run: func(c *check) {
@@ -180,17 +194,14 @@ var oneVariable = &Rule{Name: "onevariable", Severity: Error, Fixes: true, run: 
 			if rows != "Entities" || path != "encoding/json" || name != "Unmarshal" || !c.Mentions(call.Args[0], c.Object(loop.Value)) {
 				continue
 			}
-			target, ok := call.Args[1].(*ast.UnaryExpr)
-			if !ok {
-				continue
-			}
-			v := c.Object(target.X)
+			target := source.Root(call.Args[1])
+			v := c.Object(target)
 			if def := c.Definition(v); def == nil || source.Within(loop.Body, def) || source.Any(loop.Body, func(s *ast.AssignStmt) bool { return c.Sets(s, v) }) {
 				continue
 			}
 			var fixes []analysis.SuggestedFix
-			if list, i := c.Statement(call); i >= 0 && types.Identical(c.TypeOf(target.X).Underlying(), structOf(c.TypeOf(target.X))) {
-				_, typeName := source.NameOf(c.TypeOf(target.X))
+			if list, i := c.Statement(call); i >= 0 && types.Identical(c.TypeOf(target).Underlying(), structOf(c.TypeOf(target))) {
+				_, typeName := source.NameOf(c.TypeOf(target))
 				if c.lookup(typeName, call.Pos()) != nil {
 					fixes = append(fixes, fix("begin with an empty value", insert(list[i].Pos(), v.Name()+" = "+typeName+"{}\n")))
 				}

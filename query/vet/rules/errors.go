@@ -88,15 +88,9 @@ func (c *check) examined(branch ast.Node, err types.Object) bool {
 		}
 	}
 	return source.Any(branch, func(id *ast.Ident) bool {
-		if s, ok := c.Parent(id).(*ast.AssignStmt); c.pass.TypesInfo.Uses[id] != err || id.Pos() >= end || ok && c.Sets(s, err) && s.TokPos > id.Pos() {
-			return false
-		}
-		for a := range c.Ancestors(id) {
-			if call, ok := a.(*ast.CallExpr); ok && c.Logs(call) {
-				return false
-			}
-		}
-		return true
+		s, ok := c.Parent(id).(*ast.AssignStmt)
+		isSet := ok && c.Sets(s, err) && s.TokPos > id.Pos()
+		return c.pass.TypesInfo.Uses[id] == err && id.Pos() < end && !isSet && !c.logged(id)
 	})
 }
 

@@ -167,7 +167,7 @@ var literalType = &Rule{Name: "literaltype", Severity: Error, run: func(c *check
 			for i, part := range v.Parts {
 				follows := i+1 < len(v.Parts) && strings.HasPrefix(v.Parts[i+1].Text, "L")
 				basic, _ := c.TypeOf(part.Hole).Underlying().(*types.Basic)
-				if part.Hole != nil && basic != nil && (basic.Kind() == types.Int64 || basic.Kind() == types.Uint64) && part.Verb == 'd' && v.Slots[i].Operand && !follows {
+				if part.Hole != nil && basic != nil && (basic.Kind() == types.Int64 || basic.Kind() == types.Uint64) && (part.Verb == 'd' || part.Verb == 'v') && v.Slots[i].Operand && !follows {
 					c.reportFilter(part.Hole, v, "an int64 is formatted without the suffix L, so the service refuses values above 2147483647, and smaller ones are Int32; write L after it (azpatterns: query.Prop(name).Eq(value))")
 				}
 			}

@@ -168,7 +168,7 @@ func (c *check) errorTest(p nextPage) *ast.IfStmt {
 // variable of an outer function, is passed on.
 func (c *check) passedOn(p nextPage, s *ast.IfStmt, loop ast.Stmt) bool {
 	return p.err.Pos() < p.body.Pos() || source.Any(p.body, func(id *ast.Ident) bool {
-		used := id.Pos() > loop.End() || source.Within(s.Body, id) && !c.logged(id, s)
+		used := id.Pos() > loop.End() || source.Within(s.Body, id) && !c.logged(id)
 		return used && c.pass.TypesInfo.ObjectOf(id) == p.err
 	})
 }
@@ -182,9 +182,14 @@ func (c *check) returnsError(fn ast.Node) *types.Tuple {
 	return results
 }
 
-// logged reports whether id is in a call in s that logs.
-func (c *check) logged(id *ast.Ident, s *ast.IfStmt) bool {
-	return source.Any(s.Body, func(call *ast.CallExpr) bool { return c.Logs(call) && source.Within(call, id) })
+// logged reports whether id is in a call that logs.
+func (c *check) logged(id *ast.Ident) bool {
+	for a := range c.Ancestors(id) {
+		if call, ok := a.(*ast.CallExpr); ok && c.Logs(call) {
+			return true
+		}
+	}
+	return false
 }
 
 func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {

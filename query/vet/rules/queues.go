@@ -28,9 +28,8 @@ func (c *check) pauses(loop *ast.ForStmt) bool {
 	return source.Any(loop.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.UnaryExpr:
-			return n.Op == token.ARROW
-		case *ast.SelectStmt:
-			return true
+			around := source.Around[*ast.SelectStmt](c.Package, n)
+			return n.Op == token.ARROW && (around == nil || !source.Any(around, func(clause *ast.CommClause) bool { return clause.Comm == nil }))
 		case *ast.IfStmt:
 			b, ok := n.Cond.(*ast.BinaryExpr)
 			leaves := source.Any(n.Body, func(s ast.Stmt) bool {
@@ -212,7 +211,8 @@ func (c *check) runsOften(call *ast.CallExpr) bool {
 // dataAfter reports whether a function reads or writes rows, messages or blobs after call.
 func (c *check) dataAfter(call *ast.CallExpr, decl *ast.FuncDecl) bool {
 	return slices.ContainsFunc(c.Calls, func(other *source.Call) bool {
-		return other.Pos() > call.Pos() && other.End() <= decl.End() && other.IsData()
+		f := c.FactOf(other.CallExpr)
+		return other.Pos() > call.Pos() && other.End() <= decl.End() && (f.Reads || f.Writes || other.Name == "DequeueMessage" || strings.HasPrefix(other.Name, "NewList"))
 	})
 }
 

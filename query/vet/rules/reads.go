@@ -119,8 +119,13 @@ var accountKey = &Rule{Name: "accountkey", Severity: Security, run: func(c *chec
 		}
 	}
 	for call := range c.CallsOf("", "NewSharedKeyCredential") {
-		key, ok := c.ConstText(call.Arg(1))
-		if account, _ := c.ConstText(call.Arg(0)); ok && len(key) >= 16 && account != "devstoreaccount1" && !strings.HasPrefix(key, emulator) && !c.isTest(call) {
+		key := ""
+		for _, t := range c.Texts(call.Arg(1)) {
+			for _, part := range t.Parts {
+				key += part.Text
+			}
+		}
+		if account, _ := c.ConstText(call.Arg(0)); len(key) >= 16 && account != "devstoreaccount1" && !strings.HasPrefix(key, emulator) && !c.isTest(call) {
 			c.report(call.Arg(1), message)
 		}
 	}

@@ -297,11 +297,6 @@ func (p *Package) CallersOf(decl *ast.FuncDecl) []*ast.CallExpr {
 	return p.callers[fn]
 }
 
-// IsData reports whether a call reads or writes rows, messages or blobs.
-func (c *Call) IsData() bool {
-	return c.Recv != nil && (slices.Contains(writes, c.Name) || slices.Contains(reads, c.Name) || strings.HasPrefix(c.Name, "NewList"))
-}
-
 // The methods that write, and those that read.
 var (
 	writes = []string{

@@ -20,3 +20,9 @@ func clients() {
 	azqueue.NewSharedKeyCredential("example", os.Getenv("KEY"))
 	aztables.NewServiceClientFromConnectionString("AccountName=example;AccountKey=<your key>", nil)
 }
+
+var storageKey = "bm90IGEga2V5LCBidXQgbG9uZyBlbm91Z2g="
+
+func variable() (*aztables.SharedKeyCredential, error) {
+	return aztables.NewSharedKeyCredential("example", storageKey) // want `the key of the account is in the program`
+}

@@ -50,3 +50,17 @@ func (r *rows) transactions(ctx context.Context, chunks [][]aztables.Transaction
 	}
 	return nil
 }
+
+func (r *rows) counted(ctx context.Context, ids []string) error {
+	for i := 0; i < len(ids); i++ {
+		if _, err := r.table.GetEntity(ctx, "rows", ids[i], nil); err != nil { // want `the rows are read one after the other`
+			return err
+		}
+	}
+	for attempt := 0; attempt < 3; attempt++ {
+		if _, err := r.table.GetEntity(ctx, "rows", ids[0], nil); err == nil {
+			return nil
+		}
+	}
+	return nil
+}

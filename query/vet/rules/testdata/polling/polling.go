@@ -51,3 +51,31 @@ func drain(ctx context.Context, queue *azqueue.QueueClient) error {
 		}
 	}
 }
+
+func selecting(ctx context.Context, queue *azqueue.QueueClient, work func(string) error) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		default:
+		}
+		reply, err := queue.DequeueMessages(ctx, nil) // want `an empty queue is asked again without a pause`
+		if err != nil {
+			continue
+		}
+		for _, m := range reply.Messages {
+			work(*m.MessageText)
+		}
+	}
+}
+
+func ticking(ctx context.Context, queue *azqueue.QueueClient, ticks <-chan time.Time) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+		}
+		queue.DequeueMessages(ctx, nil)
+	}
+}
