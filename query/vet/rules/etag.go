@@ -55,8 +55,17 @@ func (c *check) readsElsewhere(call *ast.CallExpr) bool {
 		moves := slices.ContainsFunc(c.Set, func(set source.Setting) bool { // to another key
 			return (set.Name == "PartitionKey" || set.Name == "RowKey") && source.Within(decl, set.At) && derived[c.Object(source.Root(set.Of))]
 		})
+		to := c.names(call)
+		for i, name := range c.names(read) {
+			moves = moves || i < len(to) && !c.Same(name, to[i])
+		}
 		return !moves && slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return c.MentionsAny(arg, derived) })
 	})
+}
+
+// names returns the arguments of a call that are strings, such as the keys of a row or the name of a blob.
+func (c *check) names(call *ast.CallExpr) []ast.Expr {
+	return slices.DeleteFunc(slices.Clone(call.Args), func(arg ast.Expr) bool { return !source.IsBasic(c.TypeOf(arg), types.IsString) })
 }
 
 // sameClient reports whether two calls are of the same value or package, or have the same client as an argument.

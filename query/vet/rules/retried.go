@@ -73,12 +73,12 @@ func (c *check) tests(stmt ast.Stmt, err types.Object, r refusal) (all []test) {
 			}
 			switch n := n.(type) {
 			case *ast.IfStmt:
-				if (c.MentionsAny(n.Cond, vars) || c.MentionsAny(n.Init, vars)) && c.names(n.Cond, r) {
+				if (c.MentionsAny(n.Cond, vars) || c.MentionsAny(n.Init, vars)) && c.namesRefusal(n.Cond, r) {
 					all = append(all, test{n.Cond, n.Body.List, !c.negated(n.Cond)})
 				}
 			case *ast.CaseClause:
 				s, ok := c.Parent(c.Parent(n)).(*ast.SwitchStmt)
-				i := slices.IndexFunc(n.List, func(e ast.Expr) bool { return c.names(e, r) })
+				i := slices.IndexFunc(n.List, func(e ast.Expr) bool { return c.namesRefusal(e, r) })
 				if ok && i >= 0 && c.MentionsAny(s.Tag, vars) {
 					all = append(all, test{n.List[i], n.Body, true})
 				}
@@ -88,13 +88,13 @@ func (c *check) tests(stmt ast.Stmt, err types.Object, r refusal) (all []test) {
 	return all
 }
 
-// names reports whether a condition, or a function of the package that it calls, contains the status or the code of a refusal.
-func (c *check) names(e ast.Node, r refusal) bool {
+// namesRefusal reports whether a condition, or a function of the package that it calls, contains the status or the code of a refusal.
+func (c *check) namesRefusal(e ast.Node, r refusal) bool {
 	_, isCondition := e.(ast.Expr)
 	return source.Any(e, func(e ast.Expr) bool {
 		if call, isCall := e.(*ast.CallExpr); isCall && isCondition && len(call.Args) == 1 { // such as isConflict(err)
 			_, decl := c.DeclOf(call)
-			return decl != nil && decl.Body != nil && c.names(decl.Body, r)
+			return decl != nil && decl.Body != nil && c.namesRefusal(decl.Body, r)
 		}
 		status, isStatus := c.ConstInt(e)
 		code, isCode := c.ConstText(e)

@@ -8,7 +8,6 @@ import (
 	"go/token"
 	"go/types"
 	"iter"
-	"maps"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -52,6 +51,7 @@ type Package struct {
 	defs    map[types.Object]*ast.Ident
 	values  map[types.Object][]ast.Expr // that variables are set to, with nil for those that are not known
 	callers map[*types.Func][]*ast.CallExpr
+	all     []*ast.CallExpr // of functions and methods
 	facts   map[*types.Func]*Fact
 	calls   map[*ast.CallExpr]*Call
 }
@@ -153,6 +153,7 @@ func (p *Package) readCall(call *ast.CallExpr) {
 		return
 	}
 	p.callers[fn] = append(p.callers[fn], call)
+	p.all = append(p.all, call)
 	c := &Call{CallExpr: call}
 	c.Path, c.Name = p.shape(fn, call)
 	if fn.Signature().Recv() != nil {
@@ -286,10 +287,8 @@ func (p *Package) CallsOf(path string, names ...string) iter.Seq[*Call] {
 	}
 }
 
-// AllCalls returns the calls of functions and methods in the package, in no order.
-func (p *Package) AllCalls() []*ast.CallExpr {
-	return slices.Concat(slices.Collect(maps.Values(p.callers))...)
-}
+// AllCalls returns the calls of functions and methods in the package, in the order of the source.
+func (p *Package) AllCalls() []*ast.CallExpr { return p.all }
 
 // CallersOf returns the calls of a function in the package.
 func (p *Package) CallersOf(decl *ast.FuncDecl) []*ast.CallExpr {

@@ -152,3 +152,13 @@ func rename(ctx context.Context, table *aztables.Client, key, name string) error
 	row["RowKey"] = name
 	return write(ctx, table, row)
 }
+
+func copyBlob(ctx context.Context, blobs *azblob.Client, from, to string) error {
+	reply, err := blobs.DownloadStream(ctx, "container", from, nil)
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	_, err = blobs.UploadStream(ctx, "container", to, reply.Body, nil)
+	return err
+}
