@@ -22,7 +22,7 @@ var suites = []struct {
 	{"patterns/eventual", eventualMutants},
 	{"patterns/reindex", reindexMutants},
 	{"patterns/shards", shardsMutants},
-	{"patterns/journal", journalMutants},
+	{"patterns/journal", slices.Concat(journalMutants, feedMutants)},
 	{"patterns/largeentity", largeentityMutants},
 }
 

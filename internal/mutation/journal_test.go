@@ -6,8 +6,8 @@ import "github.com/azpatterns/azpatterns/internal/mutation"
 var journalMutants = []mutation.Mutant{
 	{
 		Name: "journal: rows overwritten", Flags: by("TestEachChangeIsRecorded"), File: "internal/journal/row.go",
-		Old:    "return put(wire.Insert, r.key(), p)",
-		New:    "return put(wire.InsertOrReplace, r.key(), p)",
+		Old:    "return put(wire.Insert, at, p)",
+		New:    "return put(wire.InsertOrReplace, at, p)",
 		Breaks: "The row of the change is inserted.",
 	},
 	{

@@ -16,6 +16,7 @@ import (
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/eventual"
 	"github.com/azpatterns/azpatterns/patterns/journal"
+	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
 // reader is a feed with a worker, which sends what it delivers.
@@ -202,5 +203,96 @@ func TestAFeedStartsWithASnapshotOrNow(t *testing.T) {
 		assert.Must(changes.Start(ctx, r.Feed, journal.Now, nil))(t)
 		assert.Must(store.Put(ctx, newOrder("1", "last", 1)))(t)
 		assert.Equal(t, r.run(t, 1), "[1 updated last]")
+	})
+}
+
+// Without faults, three workers deliver each change once, and a partition is not delivered by two at a time.
+func TestWorkersDivideThePartitions(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		r := newReader(t, b, "search")
+		w := newWorld(t, b, &journal.Options[order]{Feeds: []*journal.Feed{r.Feed}, FeedKeep: time.Hour})
+		active := map[string]int{} // deliveries in progress, by partition
+		most := 0
+		handle := func(_ context.Context, c journal.Change[order]) error {
+			r.mu.Lock()
+			if active[c.Key.Partition]++; active[c.Key.Partition] > 1 {
+				t.Errorf("two workers deliver %s", c.Key.Partition)
+			}
+			running := 0
+			for _, n := range active {
+				running += n
+			}
+			most = max(most, running)
+			r.mu.Unlock()
+			time.Sleep(300 * time.Millisecond)
+			r.mu.Lock()
+			active[c.Key.Partition]--
+			r.mu.Unlock()
+			return r.add(c.Key.Partition + c.Key.Row + " " + c.After.State)
+		}
+		workers := []*eventual.Worker{r.worker}
+		for range 2 {
+			workers = append(workers, assert.Must(eventual.NewWorker(r.queue, &eventual.Options{PollMin: 5 * time.Millisecond, PollMax: 50 * time.Millisecond}))(t))
+		}
+		working, stop := context.WithCancel(ctx)
+		var running sync.WaitGroup
+		for _, worker := range workers {
+			w.changes.Handle(worker, r.Feed, handle)
+			running.Go(func() { assert.NoError(t, worker.Run(working)) })
+		}
+		want := map[string]int{}
+		for i := range 20 {
+			for p := range 3 {
+				other := w.again(t, &journal.Options[order]{Feeds: []*journal.Feed{r.Feed}, FeedKeep: time.Hour}) // with messages of its own
+				o := &order{PartitionKey: fmt.Sprint("shop", p), RowKey: "1", State: fmt.Sprint(i)}
+				assert.Must(other.Put(ctx, o))(t)
+				want[fmt.Sprintf("shop%d1 %d", p, i)]++
+			}
+			time.Sleep(150 * time.Millisecond)
+		}
+		time.Sleep(time.Minute)
+		stop()
+		running.Wait()
+		got := map[string]int{}
+		for _, text := range r.delivered {
+			got[text]++
+		}
+		assert.EqualMaps(t, got, want, "deliveries")
+		assert.Equal(t, most > 1, true, "partitions were delivered in parallel")
+	})
+}
+
+// A feed may close the first epoch of a partition before the change that begins it is committed.
+func TestAFeedIsFasterThanTheFirstChange(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		w, r := newFeedWorld(t, b)
+		b.Fault(storagetest.On("Table.Batch").Nth(1).Delay(5 * time.Second))
+		var writing sync.WaitGroup
+		writing.Go(func() { assert.NoError(t, assert.ErrorOf(w.Insert(t.Context(), newOrder("1", "new", 1)))) })
+		r.runFor(t, 20*time.Second)
+		writing.Wait()
+		assert.Equal(t, r.all(), "[1 inserted new]")
+		assert.Equal(t, r.parked(t), "")
+	})
+}
+
+// A goroutine knows the epoch of a partition that another one is about to begin, and finds no marker. It does not take the marker for lost
+// when the root has that epoch afterwards.
+func TestAnEpochThatIsAboutToBegin(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		w, r := newFeedWorld(t, b)
+		b.Fault(storagetest.On("Table.Batch").Nth(1).Delay(5*time.Second), storagetest.On("Table.Get").Nth(2).Delay(10*time.Second))
+		var writing sync.WaitGroup
+		for _, row := range []string{"1", "2"} {
+			writing.Go(func() { assert.NoError(t, assert.ErrorOf(w.Insert(t.Context(), newOrder(row, "new", 1)))) })
+			time.Sleep(100 * time.Millisecond)
+		}
+		writing.Wait()
+		r.runFor(t, 20*time.Second)
+		assert.Equal(t, r.parked(t), "")
+		if got := r.all(); got != "[1 inserted new 2 inserted new]" && got != "[2 inserted new 1 inserted new]" {
+			t.Error(got)
+		}
 	})
 }
