@@ -8,6 +8,7 @@ import (
 	"go/token"
 	"go/types"
 	"iter"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -113,7 +114,8 @@ func IsSDK(path string) bool { return pathOf(types.NewPackage(path, "")) != "" }
 // IsForeign reports whether a file belongs to the standard library or to another module.
 func IsForeign(name string) bool {
 	name = filepath.ToSlash(name)
-	return strings.HasPrefix(name, filepath.ToSlash(build.Default.GOROOT)+"/") || strings.Contains(name, "/pkg/mod/") || strings.Contains(name, "/vendor/")
+	cache := os.Getenv("GOMODCACHE")
+	return cache != "" && strings.HasPrefix(name, filepath.ToSlash(cache)) || strings.HasPrefix(name, filepath.ToSlash(build.Default.GOROOT)+"/") || strings.Contains(name, "/pkg/mod/") || strings.Contains(name, "/vendor/")
 }
 
 func (p *Package) readNode(n ast.Node) {
