@@ -1,0 +1,5 @@
+// Package echo has the shape of a framework for HTTP.
+package echo
+
+// A Context is a request. It is for one goroutine.
+type Context interface{ Param(name string) string }
