@@ -1,5 +1,5 @@
 // Package echo has the shape of a framework for HTTP.
 package echo
 
-// A Context is a request. It is for one goroutine.
+// A Context is a request. It must not be used concurrently.
 type Context interface{ Param(name string) string }
