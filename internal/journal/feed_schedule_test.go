@@ -206,24 +206,31 @@ func TestAFeedDeliversTheHistoryOfEachEntity(t *testing.T) {
 				s.Failf("%s has messages, %w", name, err)
 			}
 		}
-		checkFeed(ctx, s, last, rows, &o, each, view)
+		checkFeed(ctx, s.Failf, last, rows, each, view)
 	})
 }
 
 // checkFeed compares what was delivered with the history, and the view with the table.
-func checkFeed(ctx context.Context, s *harness.Schedule, n *node, rows []string, o *outcomes, each, view *received) {
+func checkFeed(ctx context.Context, failf func(format string, args ...any), n *node, rows []string, each, view *received) {
 	for _, row := range rows {
 		key := keys.Key{Partition: "p", Row: row}
-		all := o.history(ctx, s, n.changes, key)
+		var all []journal.Change[page]
+		for c, err := range n.changes.History(ctx, key, nil) {
+			if err != nil {
+				failf("%w", err)
+				return
+			}
+			all = append([]journal.Change[page]{c}, all...)
+		}
 		got := each.first[key]
 		for i := range max(len(all), len(got)) {
 			switch {
 			case i >= len(got):
-				s.Failf("%s: change %d, %s, was not delivered", row, i, all[i].Version)
+				failf("%s: change %d, %s, was not delivered", row, i, all[i].Version)
 			case i >= len(all):
-				s.Failf("%s: %s was delivered, and is not in the history", row, got[i].Version)
+				failf("%s: %s was delivered, and is not in the history", row, got[i].Version)
 			case got[i].Version != all[i].Version || got[i].Event != all[i].Event || !equal(got[i].Before, all[i].Before) || !equal(got[i].After, all[i].After):
-				s.Failf("%s: delivery %d is %s %v, the history has %s %v", row, i, got[i].Version, got[i].Event, all[i].Version, all[i].Event)
+				failf("%s: delivery %d is %s %v, the history has %s %v", row, i, got[i].Version, got[i].Event, all[i].Version, all[i].Event)
 			default:
 				continue
 			}
@@ -234,10 +241,10 @@ func checkFeed(ctx context.Context, s *harness.Schedule, n *node, rows []string,
 		if err == nil {
 			stored = &item.Value
 		} else if !errors.Is(err, patterns.ErrNotFound) {
-			s.Failf("%w", err)
+			failf("%w", err)
 		}
 		if now := view.view[key].After; !equal(stored, now) {
-			s.Failf("%s: stored is %v, the view has %v", row, stored, now)
+			failf("%s: stored is %v, the view has %v", row, stored, now)
 		}
 	}
 }
