@@ -67,7 +67,7 @@ func (s *script) open(c *search.Client, h *harness.History, f *patterns.Finisher
 		opts.Views = append(opts.Views, views[name])
 	}
 	store, err := patterns.NewStore(table, opts)
-	remote := slices.ContainsFunc(s.views, func(v string) bool { return !slices.Contains([]string{"email", "tag", "ends", "history"}, v) })
+	remote := slices.ContainsFunc(s.views, func(v string) bool { return !slices.Contains([]string{"email", "tag", "ends", "history", "fed"}, v) })
 	return &actor{c, store, h, remote, f}, err
 }
 
@@ -80,7 +80,7 @@ func (s *script) start(ctx context.Context, w *search.World) (*search.System, er
 		return nil, err
 	}
 	for _, do := range s.before {
-		if err := do(ctx, first); err != nil {
+		if err := do(first.within(ctx), first); err != nil {
 			return nil, err
 		}
 	}
@@ -100,7 +100,7 @@ func (s *script) start(ctx context.Context, w *search.World) (*search.System, er
 		}
 		sys.Processes = append(sys.Processes, search.Process{Client: a.Client, Run: func(ctx context.Context) {
 			for _, do := range ops {
-				if err := do(ctx, a); err != nil && !expected(err) && !a.Dead() {
+				if err := do(a.within(ctx), a); err != nil && !expected(err) && !a.Dead() {
 					unexpected = fmt.Errorf("%w: client %s: %w", errUnexpected, a.Name, err)
 				}
 			}
@@ -116,7 +116,7 @@ func (s *script) start(ctx context.Context, w *search.World) (*search.System, er
 		}
 		sys.Processes = append(sys.Processes, search.Process{Client: worker.Client, Run: func(ctx context.Context) {
 			for range s.messages {
-				if err := worker.Receive(ctx, worker.store.Handle); err != nil && !expected(err) && !worker.Dead() {
+				if err := worker.Receive(worker.within(ctx), worker.handle); err != nil && !expected(err) && !worker.Dead() {
 					unexpected = fmt.Errorf("%w: the worker: %w", errUnexpected, err)
 				}
 				worker.End("message")
@@ -136,7 +136,7 @@ func (s *script) start(ctx context.Context, w *search.World) (*search.System, er
 // finish completes what is left, as workers and, later, a sweep do, and checks all that the case promises.
 func (s *script) finish(ctx context.Context, w *search.World, last *actor) error {
 	if s.follow != later && !s.late && !s.pauses { // otherwise a message may be young, or a late write be corrected after Expiry
-		if err := w.Queue.HandleAll(ctx, last.store.Handle); err != nil {
+		if err := w.Queue.HandleAll(last.within(ctx), last.handle); err != nil {
 			return fmt.Errorf("%w: the first delivery: %w", errUnexpected, err)
 		}
 		if err := s.complete(ctx, w); err != nil {
@@ -211,6 +211,11 @@ func (s *script) clean(ctx context.Context, w *search.World, last *actor) error 
 		}
 		return fmt.Errorf("%w: %v", errVerify, finding)
 	}
+	if slices.Contains(s.views, "fed") {
+		if err := c.checkOrder(true); err != nil {
+			return err
+		}
+	}
 	for _, id := range []string{"1", "2"} {
 		_ = read(id)(ctx, last)
 		if slices.Contains(s.views, "history") {
@@ -262,7 +267,7 @@ func recover(ctx context.Context, w *search.World, last *actor) error {
 		if w.Queue.Len() == 0 {
 			return nil
 		}
-		if err := w.Queue.HandleAll(ctx, last.store.Handle); err != nil {
+		if err := w.Queue.HandleAll(last.within(ctx), last.handle); err != nil {
 			return fmt.Errorf("%w: recovery: %w", errUnexpected, err)
 		}
 		time.Sleep(expiry / 4)

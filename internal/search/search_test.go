@@ -378,6 +378,20 @@ var cases = []script{
 		clients: [][]op{{update("1", 3, func(*thing) {}), insert(thing{ID: "2", N: 4})}, {sweepHistory}, {sweepHistory}},
 	},
 	{
+		name: "a feed next to the begin of a partition", views: []string{"fed"}, messages: 1,
+		clients: [][]op{{insert(thing{ID: "1", N: 1})}},
+	},
+	{
+		name: "a feed next to two writers", long: true, views: []string{"fed"}, messages: 1,
+		before:  []op{insert(thing{ID: "1", N: 1})},
+		clients: [][]op{{update("1", 2, func(*thing) {})}, {remove("1"), insert(thing{ID: "1", N: 3})}},
+	},
+	{
+		name: "two workers of a feed next to a writer", long: true, views: []string{"fed"}, messages: 2,
+		before:  []op{insert(thing{ID: "1", N: 1})},
+		clients: [][]op{{update("1", 2, func(*thing) {}), remove("1")}, {onAny}},
+	},
+	{
 		name: "entities with a journal and a unique copy", long: true, views: []string{"history", "badge"},
 		clients: [][]op{{insert(badge("1", "b", 1))}, {insert(badge("2", "b", 2)), remove("2")}}, messages: 1,
 	},

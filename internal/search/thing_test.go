@@ -136,23 +136,25 @@ func (textList) Len(row map[string]any) (int, error)                   { return 
 
 // contents are the rows of a table, without those that the service or the Store need for themselves.
 type contents struct {
-	things  []thing
-	derived map[string]string // the properties as JSON, by "partition|row"
-	lookups map[string]bool   // the row keys of lookup rows
-	ends    map[string]string // the ends of the buckets of the rows of ends, by their ids
-	expires map[string]string // when the thing expires that names an id of ends
-	named   map[string]bool   // those that things name, or have to
-	marks   int               // of counters
-	records []string          // outbox rows, as text
-	pending bool              // one of them is of an operation that is not completed
+	things             []thing
+	derived            map[string]string // the properties as JSON, by "partition|row"
+	lookups            map[string]bool   // the row keys of lookup rows
+	ends               map[string]string // the ends of the buckets of the rows of ends, by their ids
+	expires            map[string]string // when the thing expires that names an id of ends
+	named              map[string]bool   // those that things name, or have to
+	marks              int               // of counters
+	records            []string          // outbox rows, as text
+	pending            bool              // one of them is of an operation that is not completed
+	changes, delivered map[string]bool   // of entities, with a feed
 }
 
 func readContents(rows []search.Row) contents {
-	c := contents{derived: map[string]string{}, lookups: map[string]bool{}, named: map[string]bool{}, ends: map[string]string{}, expires: map[string]string{}}
+	c := contents{derived: map[string]string{}, lookups: map[string]bool{}, named: map[string]bool{}, ends: map[string]string{}, expires: map[string]string{}, changes: map[string]bool{}, delivered: map[string]bool{}}
 	for _, r := range rows {
 		partition, row := r.Text("PartitionKey"), r.Text("RowKey")
 		text, _ := json.Marshal(r) // sorted by name
 		switch {
+		case c.note(r):
 		case strings.HasPrefix(row, "id_"):
 			var t thing
 			_ = json.Unmarshal(text, &t) // has the fields of thing
@@ -270,6 +272,11 @@ func checkAlways(c contents, names []string) error {
 	for id, at := range c.expires {
 		if end := c.ends[id]; end == "" || end > at {
 			return fmt.Errorf("%w: %s in bucket %q, of an entity that expires at %s", errLookup, id, end, at)
+		}
+	}
+	if slices.Contains(names, "fed") {
+		if err := c.checkOrder(false); err != nil {
+			return err
 		}
 	}
 	local := slices.DeleteFunc(slices.Clone(names), func(view string) bool { return view != "email" })
