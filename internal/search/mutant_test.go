@@ -44,10 +44,11 @@ func shownBy(subtest string, switches int) []string {
 }
 
 const (
-	outboxFolder = "internal/outbox/"
-	viewFolder   = "internal/view/"
-	expireFile   = "internal/expire/expire.go"
-	readerFile   = "patterns/secondaryindex/lookup_reader.go"
+	outboxFolder  = "internal/outbox/"
+	viewFolder    = "internal/view/"
+	expireFile    = "internal/expire/expire.go"
+	journalFolder = "internal/journal/"
+	readerFile    = "patterns/secondaryindex/lookup_reader.go"
 )
 
 // The mutants, in the order of the sections of internal/outbox/README.md.
@@ -379,5 +380,25 @@ var mutants = []mutation.Mutant{
 		Name: "E6: from the last bucket", Flags: shownBy("two sweeps meet an entity that has expired, no fault", bounded), File: viewFolder + "expiring.go",
 		Old: "	return keys.Range{From: name + \"_\", To", New: "	from, _ := keys.Ticks(time.Now().Add(-time.Hour))\n	return keys.Range{From: name + \"_\" + from, To",
 		Breaks: "A sweep reads from the first bucket.",
+	},
+	{
+		Name: "J1: no message", Flags: shownBy("a feed next to the begin of a partition, no fault", bounded), File: journalFolder + "feed.go",
+		Old: "	if j.knows(t.partition, t.epoch) {", New: "	if t.epoch > 0 {",
+		Breaks: "Before a program commits its first change in an epoch of a partition, it puts a message for each feed.",
+	},
+	{
+		Name: "J2: marker not merged", Flags: shownBy("a feed next to two writers, no fault", bounded), File: journalFolder + "writer.go",
+		Old: "	batch.Add(rows, mark)\n", New: "	if t.first {\n		batch.Add(rows, mark)\n	}\n",
+		Breaks: "No change can be committed in an epoch that was closed.",
+	},
+	{
+		Name: "J3: message of the first epoch only", Flags: shownBy("a feed next to two writers, no fault", bounded), File: journalFolder + "journal.go",
+		Old: "return j.epochs[partition].epoch == epoch", New: "return j.epochs[partition].epoch > 0 || epoch > 1",
+		Breaks: "Each epoch needs a message of its own.",
+	},
+	{
+		Name: "J4: closed without a look", Flags: shownBy("two workers of a feed next to a writer, no fault", bounded), File: journalFolder + "feed.go",
+		Old: "	err = j.advance(ctx, partition, root{epoch, \"*\"}, epoch+1, false)\n", New: "	err = ctx.Err()\n",
+		Breaks: "Who receives the message closes the epoch.",
 	},
 }
