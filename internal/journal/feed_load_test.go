@@ -3,6 +3,7 @@ package journal_test
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -19,10 +20,12 @@ import (
 	"github.com/azpatterns/azpatterns/query"
 )
 
-// 16 programs change entities of 64 partitions, while workers are killed and started again: with -short less often.
+var loadChanges = flag.Int("feed.changes", 1600, "the number of changes of TestAFeedUnderLoad")
+
+// 16 programs change entities of 64 partitions, while workers are killed and started again.
 func TestAFeedUnderLoad(t *testing.T) {
 	const writers, partitions, rows = 16, 64, 20
-	changes, kills := harness.Sized(110_000, 1_600), harness.Sized(50, 10)
+	changes, kills := *loadChanges, max(10, *loadChanges/2200)
 	synctest.Test(t, func(t *testing.T) {
 		ctx := t.Context()
 		account := storagetest.New(t)
