@@ -52,7 +52,8 @@ func (r *Row) feedKey() keys.Key {
 	return keys.Key{Partition: r.Entity.Partition, Row: row}
 }
 
-// wake makes sure that each feed will read the epoch of the attempt. It makes no request if the program has done so.
+// wake makes sure that each feed will read the epoch of the attempt. It makes no request if the program has done so of late: if the epoch is not
+// closed in time, it puts another message, because the first one may be on a poison queue, or was one of a partition that was deleted since.
 func (t *Transaction) wake(ctx context.Context) error {
 	j := t.journal
 	if j.knows(t.partition, t.epoch) {
@@ -60,26 +61,34 @@ func (t *Transaction) wake(ctx context.Context) error {
 	}
 	err := calls.Each(ctx, len(j.feeds), parallel, func(ctx context.Context, i int) error {
 		// A later attempt gets more time, so that no feed closes its epoch too early again and again.
-		return j.feeds[i].Wake(ctx, t.partition, t.epoch, j.feeds[i].Delay<<min(t.wakes, maxDoubled))
+		return j.feeds[i].Wake(ctx, j.Table(), t.partition, t.epoch, j.feeds[i].Delay<<min(t.wakes, maxDoubled))
 	})
 	if err != nil {
 		return fmt.Errorf("wake feeds: %w", err)
 	}
 	t.wakes++
-	j.setEpoch(t.partition, t.epoch)
 	j.expect(t.partition, t.epoch)
 	return nil
 }
 
 const maxDoubled = 6
 
+// maxTries is how often a step is tried that other programs prevent.
+const maxTries = 8
+
 // Close makes sure that no change can be committed in an epoch of a partition any more, and returns the last epoch that is closed, at most
 // this one. One request if it was not closed before, and otherwise two.
 func (j *Journal) Close(ctx context.Context, partition string, epoch int64) (closed int64, err error) {
 	err = j.advance(ctx, partition, root{epoch, "*"}, epoch+1, false)
-	for r, known := (root{}), (root{}); err != nil; {
-		if !errors.Is(err, azerr.ErrConflict) && !errors.Is(err, azerr.ErrExists) && !errors.Is(err, azerr.ErrNotFound) {
+	r, known := root{}, root{}
+	for try := 1; err != nil; try++ {
+		if try > maxTries || !errors.Is(err, azerr.ErrConflict) && !errors.Is(err, azerr.ErrExists) && !errors.Is(err, azerr.ErrNotFound) {
 			return 0, err
+		}
+		if try > 2 {
+			if perr := calls.Pause(ctx, try); perr != nil {
+				return 0, perr
+			}
 		}
 		if r, err = j.readRoot(ctx, partition); err != nil {
 			return 0, err

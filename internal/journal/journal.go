@@ -43,7 +43,8 @@ type Journal struct {
 // knownEpoch is the last known epoch of a partition, which may be closed. If there are feeds, each has a message of it.
 type knownEpoch struct {
 	epoch int64
-	until time.Time // when feeds have probably closed it
+	until time.Time     // when feeds have probably closed it
+	wait  time.Duration // how long until was after the message
 }
 
 // Of returns the journal of the entities of a table.
@@ -67,11 +68,12 @@ func (j *Journal) epochOf(partition string, ofEntities int64) int64 {
 	return max(known.epoch, ofEntities)
 }
 
-// knows reports whether setEpoch was called last with this epoch.
+// knows reports whether feeds will soon have closed an epoch.
 func (j *Journal) knows(partition string, epoch int64) bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	return j.epochs[partition].epoch == epoch
+	known := j.epochs[partition]
+	return known.epoch == epoch && time.Now().Before(known.until)
 }
 
 // setEpoch stores the epoch of a partition, 0 for unknown. If there are feeds, each has got a message of it.
@@ -95,14 +97,15 @@ func (j *Journal) setEpoch(partition string, epoch int64) {
 	j.epochs[partition] = known
 }
 
-// expect stores that feeds will soon have closed an epoch.
+// expect stores that feeds will soon have closed an epoch, after a message of it was put. It expects that later each time.
 func (j *Journal) expect(partition string, epoch int64) {
+	j.setEpoch(partition, epoch)
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	if known := j.epochs[partition]; known.epoch == epoch && len(j.feeds) > 0 {
-		known.until = time.Now().Add(j.feeds[0].Delay)
-		j.epochs[partition] = known
-	}
+	known := j.epochs[partition]
+	known.wait = max(j.feeds[0].Delay, min(2*known.wait, j.feeds[0].Delay<<maxDoubled))
+	known.until = time.Now().Add(known.wait)
+	j.epochs[partition] = known
 }
 
 // root is the root of a partition's journal. The zero root does not exist.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -63,6 +64,9 @@ func (j *Journal) base() string {
 	return a.Base
 }
 
+// Table is the name of the table, which messages have. It is known after the first request.
+func (j *Journal) Table() string { return path.Base(j.base()) }
+
 func (j *Journal) startIn(ctx context.Context, partition string, f *view.Feed, snapshot bool) error {
 	r, err := j.readRoot(ctx, partition)
 	if err != nil {
@@ -72,49 +76,75 @@ func (j *Journal) startIn(ctx context.Context, partition string, f *view.Feed, s
 	if _, err := j.Close(ctx, partition, closed); err != nil {
 		return err
 	}
-	p, err := j.Position(ctx, partition, f.Name)
+	epoch, err := j.following(ctx, endOf(partition, closed))
+	if err == nil && epoch <= closed {
+		err = ErrSwept
+	}
 	if err != nil {
 		return err
 	}
-	if p.Epoch, err = j.following(ctx, endOf(partition, closed)); err != nil {
-		return err
+	for try := 1; ; try++ { // a worker may store the position at the same time
+		p, err := j.Position(ctx, partition, f.Name)
+		if err != nil {
+			return err
+		}
+		p.Epoch, p.After, p.Snapshot = epoch, "", snapshot
+		err = j.Save(ctx, partition, f.Name, &p)
+		switch {
+		case err == nil && snapshot:
+			return f.Wake(ctx, j.Table(), partition, closed, 0)
+		case try == maxTries || !errors.Is(err, azerr.ErrConflict) && !errors.Is(err, azerr.ErrExists):
+			return err
+		}
+		if err := calls.Pause(ctx, try); err != nil {
+			return err
+		}
 	}
-	if p.Epoch <= closed {
-		return ErrSwept
-	}
-	p.After, p.Snapshot = "", snapshot
-	if err := j.Save(ctx, partition, f.Name, &p); err != nil || !snapshot {
-		return err
-	}
-	return f.Wake(ctx, partition, closed, 0)
 }
 
 // feedPage is [sweeper.page] of what feeds read: it deletes old changes, and puts messages that were lost.
 func (sw *sweeper) feedPage(ctx context.Context, cursor string) (next string, err error) {
-	now, _ := sw.rows.Client.ServiceTime()
-	old := now.Add(-sw.feedKeep)
-	ends := query.And(query.RowKey.Within(keys.Prefix(feedPrefix)), query.Prop(propEpoch).Ne(int64(0)), query.Timestamp.Lt(old))
-	rows, next, err := fetch.PropertiesPage(ctx, sw.rows.Client, query.And(query.Or(query.RowKey.Eq(rootRow), ends), sw.InPartitions()),
-		&types.QueryOptions{Select: []string{propEpoch, "Timestamp"}, Allow: query.TableScan, PageSize: sw.PageSize()}, cursor)
+	old, at, err := sw.cutoff(cursor, sw.feedKeep)
 	if err != nil {
 		return cursor, err
 	}
-	err = calls.Each(ctx, len(rows), parallel, func(ctx context.Context, i int) error {
-		row := &rows[i]
-		epoch, _ := row.Properties[propEpoch].(int64)
-		var found bool
-		var err error
-		if row.Key.Row == rootRow {
-			found, err = sw.wake(ctx, row.Key.Partition, epoch, row.Timestamp.Before(old))
-		} else {
-			found, err = true, sw.removeEpoch(ctx, row.Key, epoch)
+	isOld := query.Or(query.Prop(propEpoch).Lt(int64(0)), query.And(query.Prop(propEpoch).Gt(int64(0)), query.Timestamp.Lt(old))) // or was marked
+	ends := query.And(query.RowKey.Within(keys.Prefix(feedPrefix)), isOld)
+	rows, next, err := fetch.PropertiesPage(ctx, sw.rows.Client, query.And(query.Or(query.RowKey.Eq(rootRow), ends), sw.InPartitions()),
+		&types.QueryOptions{Select: []string{propEpoch, "Timestamp"}, Allow: query.TableScan, PageSize: sw.PageSize()}, at)
+	if err != nil {
+		return cursor, err
+	}
+	var partitions [][]fetch.Entry // epochs of a partition are removed in their order, because positions move so
+	for rest := rows; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].Key.Partition == rest[0].Key.Partition {
+			n++
 		}
-		if found || err != nil {
-			sw.Found(row.Key, err, func(r *types.SweepReport) { r.Done++ })
+		partitions, rest = append(partitions, rest[:n]), rest[n:]
+	}
+	err = calls.Each(ctx, len(partitions), parallel, func(ctx context.Context, i int) error {
+		for _, row := range partitions[i] {
+			epoch, _ := row.Properties[propEpoch].(int64)
+			found, err := true, error(nil)
+			if row.Key.Row == rootRow {
+				found, err = sw.wake(ctx, row.Key.Partition, epoch, row.Timestamp.Before(old))
+			} else {
+				err = sw.removeEpoch(ctx, row.Key, epoch)
+			}
+			if found || err != nil {
+				sw.Found(row.Key, err, func(r *types.SweepReport) { r.Done++ })
+			}
+			if err != nil {
+				break // a position may not have moved
+			}
 		}
 		return ctx.Err()
 	})
-	return next, err
+	if err != nil {
+		return cursor, err
+	}
+	return cursorAt(old, next), nil
 }
 
 // wake puts a message for each feed that has not read all changes of a partition. old means that the epoch is to be closed if it has
@@ -143,7 +173,7 @@ func (sw *sweeper) wake(ctx context.Context, partition string, epoch int64, old 
 			continue
 		}
 		if found = true; !sw.DryRun {
-			if err := sw.feeds[i].Wake(ctx, partition, last, 0); err != nil {
+			if err := sw.feeds[i].Wake(ctx, sw.Table(), partition, last, 0); err != nil {
 				return found, err
 			}
 		}
@@ -163,23 +193,6 @@ func (sw *sweeper) removeEpoch(ctx context.Context, end keys.Key, next int64) er
 	if err != nil || sw.DryRun {
 		return err
 	}
-	for i := range sw.feeds {
-		p, err := sw.Position(ctx, end.Partition, sw.feeds[i].Name)
-		if err == nil && p.Epoch == 0 {
-			p.Epoch = epoch
-			err = sw.Save(ctx, end.Partition, sw.feeds[i].Name, &p)
-		}
-		if err != nil && !errors.Is(err, azerr.ErrExists) {
-			return err
-		}
-	}
-	if next > 0 {
-		mark := put(wire.Merge, end, edm.Properties{propEpoch: -next})
-		mark.ETag = "*"
-		if _, err := sw.commit(ctx, mark); err != nil {
-			return err
-		}
-	}
 	f := query.And(query.PartitionKey.Eq(end.Partition), query.RowKey.Within(keys.Prefix(epochPrefix(epoch))))
 	var rows []keys.Key
 	for e, err := range fetch.Properties(ctx, sw.rows.Client, f, &types.QueryOptions{Select: []string{"RowKey"}}) {
@@ -188,6 +201,31 @@ func (sw *sweeper) removeEpoch(ctx context.Context, end keys.Key, next int64) er
 		}
 		if e.Key != end {
 			rows = append(rows, e.Key)
+		}
+	}
+	for i := range sw.feeds {
+		p, err := sw.Position(ctx, end.Partition, sw.feeds[i].Name)
+		switch {
+		case err != nil:
+			return err
+		case p.Epoch == epoch && len(rows) == 0 && next > 0: // it has missed nothing
+			p.Epoch, p.After = next, ""
+		case p.Epoch == 0 && len(rows) > 0:
+			p.Epoch = epoch
+		default:
+			continue
+		}
+		if err := sw.Save(ctx, end.Partition, sw.feeds[i].Name, &p); err != nil && !errors.Is(err, azerr.ErrExists) && !errors.Is(err, azerr.ErrConflict) {
+			return err
+		}
+	}
+	if next > 0 && len(rows) > 0 {
+		mark := put(wire.Merge, end, edm.Properties{propEpoch: -next})
+		mark.ETag = "*"
+		if _, err := sw.commit(ctx, mark); errors.Is(err, azerr.ErrNotFound) {
+			return nil // another sweep has removed it
+		} else if err != nil {
+			return err
 		}
 	}
 	for _, failed := range sw.delete(ctx, rows) {

@@ -59,15 +59,9 @@ func (sw *sweeper) page(ctx context.Context, table int, cursor string) (next str
 	if sw.OlderThan == 0 {
 		return "", nil // the history is kept
 	}
-	const layout = "2006-01-02T15:04:05.000Z"
-	var at string
-	now, _ := sw.rows.Client.ServiceTime()
-	before := now.Add(-sw.OlderThan).Truncate(time.Millisecond)
-	if cursor != "" {
-		if before, err = time.Parse(layout, cursor[:min(len(cursor), len(layout))]); err != nil {
-			return cursor, azerr.ErrBadCursor
-		}
-		at = cursor[len(layout):]
+	before, at, err := sw.cutoff(cursor, sw.OlderThan)
+	if err != nil {
+		return cursor, err
 	}
 	f := query.And(query.RowKey.Within(keys.Prefix(historyPrefix)), query.Timestamp.Lt(before), sw.InPartitions())
 	rows, next, err := fetch.PropertiesPage(ctx, sw.rows.Client, f, &types.QueryOptions{Select: []string{Prop, propKind, view.PropView}, Allow: query.TableScan, PageSize: sw.PageSize()}, at)
@@ -81,10 +75,29 @@ func (sw *sweeper) page(ctx context.Context, table int, cursor string) (next str
 	if err := calls.Each(ctx, len(all), parallel, func(ctx context.Context, i int) error { return sw.remove(ctx, all[i]) }); err != nil {
 		return cursor, err
 	}
-	if next != "" {
-		next = before.Format(layout) + next
+	return cursorAt(before, next), ctx.Err()
+}
+
+// cutoffLayout is how a cursor has the time before which rows are old. All pages of a sweep have the same.
+const cutoffLayout = "2006-01-02T15:04:05.000Z"
+
+// cutoff returns the time before which rows are old, and the cursor of the page.
+func (sw *sweeper) cutoff(cursor string, age time.Duration) (before time.Time, at string, err error) {
+	now, _ := sw.rows.Client.ServiceTime()
+	if cursor == "" {
+		return now.Add(-age).Truncate(time.Millisecond), "", nil
 	}
-	return next, ctx.Err()
+	if before, err = time.Parse(cutoffLayout, cursor[:min(len(cursor), len(cutoffLayout))]); err != nil {
+		return before, "", azerr.ErrBadCursor
+	}
+	return before, cursor[len(cutoffLayout):], nil
+}
+
+func cursorAt(before time.Time, next string) string {
+	if next == "" {
+		return ""
+	}
+	return before.Format(cutoffLayout) + next
 }
 
 // expired are the rows of a partition that are to be deleted.

@@ -99,7 +99,6 @@ func (t *Transaction) Attempt(ctx context.Context, n int, of func(i int) (r *Rec
 		t.epoch = to
 	default:
 		t.epoch = now.epoch
-		t.journal.expect(t.partition, t.epoch)
 	}
 	t.stale, t.lost = false, 0
 	return false, nil

@@ -32,7 +32,7 @@ func (a *actor) within(ctx context.Context) context.Context { return context.Wit
 // Engine is for the Store.
 func (f fed) Engine() (*view.View, error) {
 	v, err := f.View.Engine()
-	v.Journal.Feeds = []view.Feed{{Name: feedName, Delay: time.Hour, Wake: func(ctx context.Context, partition string, epoch int64, _ time.Duration) error {
+	v.Journal.Feeds = []view.Feed{{Name: feedName, Delay: time.Hour, Wake: func(ctx context.Context, _, partition string, epoch int64, _ time.Duration) error {
 		_, err := ctx.Value(actorKey{}).(*actor).Outbox().Put(ctx, patterns.OutboxMessage{Partition: partition, ID: fmt.Sprint(wakes, epoch)}, 0)
 		return err
 	}}}

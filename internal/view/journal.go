@@ -18,9 +18,9 @@ type Journal struct {
 type Feed struct {
 	Name string
 
-	// Wake puts the message after which the feed closes an epoch of a partition, and reads the changes up to it. It is delivered
+	// Wake puts the message after which the feed closes an epoch of a partition of the table, and reads the changes up to it. It is delivered
 	// after a delay.
-	Wake func(ctx context.Context, partition string, epoch int64, delay time.Duration) error
+	Wake func(ctx context.Context, table, partition string, epoch int64, delay time.Duration) error
 
 	Delay time.Duration // of the first message of a transaction
 }

@@ -61,8 +61,10 @@
 // A consumer with a position must not miss a change that is committed behind it, and writers of different entities must not wait for each
 // other. So a feed reads only closed epochs, which do not change. Before a program commits its first change in an epoch of a partition, it puts a
 // message for each feed. The worker that receives it closes the epoch, delivers all changes up to its end, stores the position, and only then
-// deletes the message: a change can be committed in no epoch whose message is gone. No clock is compared. [Changes.Sweep] puts messages again
-// that were lost with their queue, and deletes old changes: call it every day.
+// deletes the message: a change can be committed in no epoch whose message is gone. No clock is compared. If the epoch is still open when its
+// message should have been handled, because workers are late, or the message is on the poison queue, the program puts another one with its
+// next change, at intervals that double up to 64 times Delay. [Changes.Sweep] puts messages again that were lost with their queue, and deletes
+// old changes: call it every day, or at least more often than FeedKeep.
 //
 // Partitions without changes cost no request, apart from a sweep. If the queue cannot be reached, changes fail before they are committed. [Changes.Lag] shows
 // how far a feed is behind, [Changes.Start] begins a feed of a table that has entities, and one that was absent for longer than [Options.FeedKeep].
@@ -81,10 +83,12 @@
 //	History                                                    1 for each 1,000 changes
 //	AsOf                                                       1, or more if the history is long
 //	Restore                                                    2, and those of the change
-//	a change, with feeds                                       1 more row; the first of a program in an epoch 1 for each feed, and 1
-//	delivery of the changes of an epoch to a feed              8 for up to 999, 9 for up to 1,999; the queue's are those of eventual
-//	another program's message of the same epoch                1
+//	a change, with feeds                                       1 more row; the first of a program in an epoch 1 for each feed, and 1;
+//	                                                           2 more if the epoch was closed before its Delay was over
+//	delivery of the changes of an epoch to a feed              8 for up to 999, 9 for up to 1,999, or 1 for each 4 MiB; the queue's are those of eventual
+//	another program's message of the same epoch                1, and 2 each time another worker is delivering the partition
 //	Sweep                                                      1 for each 1,000 changes; for each partition with some to delete 1 to 3, and 1 for 100
+//	Sweep, with feeds                                          for each partition of the table 1, and 1 or 2 for each feed; for each old epoch 4, and 1 for 100 changes
 //
 // Of the 8, 1 closes the epoch, 1 reads it, 3 read and store the position, and 3 are those of the lease. Each delivery closes an epoch, which costs each
 // program that writes to the partition the first row of the table above once more; [FeedOptions.Delay] decides how often that is.

@@ -32,7 +32,7 @@ type Feed struct {
 // FeedOptions are the options of a [Feed]. nil and the zero value mean the defaults.
 type FeedOptions struct {
 	// Delay is how long after the first change of a partition its changes are delivered, together with those made meanwhile. A shorter
-	// one delivers earlier, and costs more requests, because each delivery closes an epoch. Zero means one second; it is rounded up to seconds.
+	// one delivers earlier, and costs more requests, because each delivery closes an epoch. Zero means one second; it is rounded up to seconds, and at most an hour.
 	Delay time.Duration
 
 	// Lease is how long a worker owns a partition if it dies: see [eventual.LeaseOptions]. Zero means 30 seconds.
@@ -43,7 +43,8 @@ type FeedOptions struct {
 }
 
 // NewFeed returns a feed whose messages are put on a queue, which it shares with other feeds or with none. name is stored with the position
-// of the feed in each partition, and in messages; it has 1 to 64 letters, digits, '-' and '.'. NewFeed makes no request.
+// of the feed in each partition, and in messages; it has 1 to 64 letters, digits, '-' and '.'. It must differ from those of all other feeds
+// on the queue, also of other tables: a worker moves a message of another table to the poison queue. NewFeed makes no request.
 func NewFeed(queue *azqueue.QueueClient, name string, opts *FeedOptions) (*Feed, error) {
 	f := &Feed{name: name, queue: queue, opts: *cmp.Or(opts, &FeedOptions{})}
 	if queue == nil {
@@ -66,14 +67,15 @@ func NewFeed(queue *azqueue.QueueClient, name string, opts *FeedOptions) (*Feed,
 
 // message is what a worker receives: the changes of a partition up to the end of an epoch are to be delivered.
 type message struct {
+	Table     string `json:"t"`
 	Partition string `json:"p"`
 	Epoch     int64  `json:"n"`
 }
 
 func (f *Feed) kind() string { return "journal.feed:" + f.name }
 
-func (f *Feed) wake(ctx context.Context, partition string, epoch int64, delay time.Duration) error {
-	return eventual.Enqueue(ctx, f.queue, f.kind(), message{partition, epoch}, &eventual.EnqueueOptions{Delay: delay, SigningKeys: f.opts.SigningKeys})
+func (f *Feed) wake(ctx context.Context, table, partition string, epoch int64, delay time.Duration) error {
+	return eventual.Enqueue(ctx, f.queue, f.kind(), message{table, partition, epoch}, &eventual.EnqueueOptions{Delay: delay, SigningKeys: f.opts.SigningKeys})
 }
 
 // feedsOf returns the feeds for the Store.
@@ -94,11 +96,12 @@ func feedsOf(feeds []*Feed) (all []view.Feed, err error) {
 
 // Lag is how far a feed is behind in a partition.
 type Lag struct {
-	Changes int           // that were not delivered
-	Age     time.Duration // of the oldest of them, by the clock of the service
+	Changes  int           // that were not delivered
+	Age      time.Duration // of the oldest of them, by the clock of the service
+	Snapshot bool          // the entities that are stored are delivered first
 }
 
-// Lag returns how far a feed is behind in a partition. Changes that are delivered at present count until the position is stored. One request, one or two if
+// Lag returns how far a feed is behind in a partition. It does not count changes that were swept before the feed has read them: see [ErrSwept]. Changes that are delivered at present count until the position is stored. One request, one or two if
 // the feed has no position there, and one for each 1,000 changes.
 func (c *Changes[T]) Lag(ctx context.Context, f *Feed, partition string) (Lag, error) {
 	lag, err := c.lag(ctx, f, partition)
@@ -121,6 +124,7 @@ func (c *Changes[T]) lag(ctx context.Context, f *Feed, partition string) (lag La
 		return lag, err
 	}
 	l, err := engine.LagOf(ctx, partition, p)
+	lag.Snapshot = p.Snapshot
 	if lag.Changes = l.Changes; err == nil && l.Changes > 0 {
 		now, _ := c.store.Table().ServiceTime()
 		lag.Age = max(0, now.Sub(l.Since))

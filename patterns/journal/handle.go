@@ -27,7 +27,8 @@ import (
 // and feeds go on. After [eventual.Options.Tries] the message is moved to the poison queue. The feed does not skip the change: the
 // next message of the partition, or the replay of the poison message, begins with it again. do skips a change by returning nil.
 //
-// The requests of a message are listed in the documentation of the package.
+// A change that T cannot be decoded from fails likewise. [eventual.Worker.Run] returns an error that matches [eventual.ErrBadKind] if do is nil, or f not
+// one of the feeds of the journal. The requests of a message are listed in the documentation of the package.
 func (c *Changes[T]) Handle(w *eventual.Worker, f *Feed, do func(ctx context.Context, change Change[T]) error) {
 	var all func(context.Context, []Change[T], func(int)) error
 	if do != nil {
@@ -52,13 +53,14 @@ func (c *Changes[T]) Handle(w *eventual.Worker, f *Feed, do func(ctx context.Con
 // is delivered. do stores the version with the entity, also if that is absent, and ignores a call whose version is not greater. Then the view is what the table is
 // as soon as all changes are delivered.
 //
-// The entity is that of the change, if Content is [After] or [BeforeAndAfter], and is read otherwise, one request for each.
+// The entity is that of the change, if it was recorded with [After] or [BeforeAndAfter], and is read otherwise, one request for each. One that
+// [Options.Only] does not select counts as not stored.
 func (c *Changes[T]) HandleView(w *eventual.Worker, f *Feed, do func(ctx context.Context, key keys.Key, entity *T, version Version) error) {
 	if do == nil {
 		c.Handle(w, f, nil)
 		return
 	}
-	c.handle(w, f, func(ctx context.Context, changes []Change[T], _ func(int)) error {
+	c.handle(w, f, func(ctx context.Context, changes []Change[T], done func(int)) error {
 		for i := range changes {
 			if i+1 < len(changes) && changes[i+1].Key == changes[i].Key { // changes of an entity follow each other
 				continue
@@ -73,6 +75,7 @@ func (c *Changes[T]) HandleView(w *eventual.Worker, f *Feed, do func(ctx context
 			if err != nil {
 				return err
 			}
+			done(i)
 		}
 		return nil
 	})
@@ -80,15 +83,24 @@ func (c *Changes[T]) HandleView(w *eventual.Worker, f *Feed, do func(ctx context
 
 // now returns the entity after a change, or a later version of it.
 func (c *Changes[T]) now(ctx context.Context, change *Change[T]) (*T, error) {
-	content := c.journal.opts.Content
-	if change.Event == Present || content == After || content == BeforeAndAfter {
-		return change.After, nil
-	}
-	item, err := c.store.Get(ctx, change.Key)
-	if errors.Is(err, patterns.ErrNotFound) {
+	entity := change.After
+	if change.Event == Deleted || change.Event == Expired {
 		return nil, nil
 	}
-	return &item.Value, err
+	if entity == nil || change.Changed != nil {
+		item, err := c.store.Get(ctx, change.Key)
+		if errors.Is(err, patterns.ErrNotFound) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		entity = &item.Value
+	}
+	if only := c.journal.opts.Only; only != nil && !only(entity) {
+		return nil, nil
+	}
+	return entity, nil
 }
 
 // handle registers a handler that receives changes together. It calls done after each change that it has completed, if it can be continued after it.
@@ -97,12 +109,12 @@ func (c *Changes[T]) handle(w *eventual.Worker, f *Feed, do func(ctx context.Con
 	if f != nil {
 		kind = f.kind()
 	}
-	if do == nil {
+	if do == nil || c.checkFeed(f, "p") != nil {
 		eventual.Handle[message](w, kind, nil)
 		return
 	}
 	eventual.Handle(w, kind, func(ctx context.Context, job eventual.Job[message]) error {
-		d := delivery[T]{Changes: c, feed: f, message: job.Message, do: do}
+		d := delivery[T]{Changes: c, feed: f, message: job.Message, put: job.Enqueued, do: do}
 		return d.run(ctx)
 	})
 }
@@ -112,11 +124,9 @@ type delivery[T any] struct {
 	*Changes[T]
 	feed *Feed
 	message
-	do func(ctx context.Context, changes []Change[T], done func(int)) error
+	put time.Time
+	do  func(ctx context.Context, changes []Change[T], done func(int)) error
 }
-
-// busy is when a worker looks again at a partition that another one delivers.
-const busy = time.Second
 
 func (d *delivery[T]) run(ctx context.Context) error {
 	if err := d.checkFeed(d.feed, d.Partition); err != nil {
@@ -127,8 +137,14 @@ func (d *delivery[T]) run(ctx context.Context) error {
 	}
 	engine := d.store.Engine().Journal
 	p, err := engine.Position(ctx, d.Partition, d.feed.name)
-	if err != nil || d.isPast(p) {
+	if err != nil {
 		return err
+	}
+	if d.Table != engine.Table() {
+		return eventual.Cancel("message of a feed of another table", nil)
+	}
+	if d.isPast(p) {
+		return nil
 	}
 	lease, err := d.feed.lease(d.store.Table().Client(), d.Partition)
 	if err != nil {
@@ -138,7 +154,7 @@ func (d *delivery[T]) run(ctx context.Context) error {
 	case errors.Is(err, ErrSwept):
 		return eventual.Cancel("", err)
 	case err == nil && !held:
-		return eventual.Snooze(busy)
+		return eventual.Snooze(min(max(time.Since(d.put)/2, time.Second), d.feed.opts.Lease/3)) // another worker delivers the partition
 	default:
 		return err
 	}
@@ -189,9 +205,15 @@ func (d *delivery[T]) page(ctx context.Context, engine *journal.Journal, p journ
 	}
 	changes := make([]Change[T], len(read))
 	for i := range read {
-		if changes[i], err = d.of(&read[i].Change); err != nil {
-			return p, err
+		var undecodable error
+		if changes[i], undecodable = d.of(&read[i].Change); undecodable == nil {
+			continue
 		}
+		if i == 0 {
+			return p, undecodable
+		}
+		changes, next = changes[:i], read[i-1].After // the next page begins with it
+		break
 	}
 	delivered := p
 	if err := d.do(ctx, changes, func(i int) { delivered = read[i].After }); err != nil {
@@ -204,14 +226,19 @@ func (d *delivery[T]) page(ctx context.Context, engine *journal.Journal, p journ
 // contain later ones. Their version is greater than those of the former, and less than those of the latter.
 func (d *delivery[T]) snapshot(ctx context.Context, p journal.Position) (next journal.Position, err error) {
 	page, err := d.store.Page(ctx, query.PartitionKey.Eq(d.Partition), p.After, nil)
+	if errors.Is(err, patterns.ErrBadCursor) && p.After != "" { // a program with other Primaries has begun the snapshot
+		p.After = ""
+		return p, nil
+	}
 	if err != nil {
 		return p, err
 	}
-	version := Version(journal.Last(p.Epoch - 1).String())
-	changes := make([]Change[T], len(page.Items))
+	version, only := Version(journal.Last(p.Epoch-1).String()), d.journal.opts.Only
+	var changes []Change[T]
 	for i := range page.Items {
-		item := &page.Items[i]
-		changes[i] = Change[T]{Key: item.Key, Version: version, Event: Present, At: item.Timestamp, After: &item.Value}
+		if item := &page.Items[i]; only == nil || only(&item.Value) {
+			changes = append(changes, Change[T]{Key: item.Key, Version: version, Event: Present, At: item.Timestamp, After: &item.Value})
+		}
 	}
 	if err := d.do(ctx, changes, func(int) {}); err != nil {
 		return p, err

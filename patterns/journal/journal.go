@@ -58,7 +58,7 @@ type Options[T any] struct {
 	Only func(*T) bool
 
 	// Keep is how long changes are kept at least: the default of OlderThan for [Changes.Sweep]. Zero means that each
-	// sweep needs an OlderThan.
+	// sweep needs an OlderThan; with Feeds a sweep without one keeps the history.
 	Keep time.Duration
 
 	// Feeds are the consumers of the changes. nil means none. Each program that writes must declare all of them: what another one

@@ -19,13 +19,17 @@ const (
 
 // Start sets the position of a feed in each partition of the table, or of Partitions of opts: for a feed of a table that has entities, or
 // one that starts again, after [ErrSwept], or because its handler has changed. Call it when all programs that write declare the feed. A
-// feed that is not started begins, in each partition, with the oldest change that is stored for feeds.
+// feed that is not started begins, in each partition, with the oldest change that is stored for feeds; if a sweep has deleted some since
+// the feed was declared, it gets ErrSwept.
 //
-// Snapshot delivers each entity, and the changes of an entity after it. Now skips all changes made before the call.
+// Snapshot delivers each entity that [Options.Only] selects, and the changes of an entity after it. It skips changes that were not delivered
+// before, also deletions: begin with an empty view, or remove from it what has a lower version than the entities that are [Present]. Now
+// skips all changes made before the call.
 //
 // Start may run while programs write and workers deliver; what these have read last may be delivered again. It may be called again after an error, and continues
 // from the Cursor of the report. The report's Found and Done are partitions. It reads the keys of all rows of the table, one request for each
-// 1,000, for Now only those of the journals' roots; in each partition it makes 4 requests, and for a snapshot one more.
+// 1,000, for Now only those of the journals' roots; in each partition it makes 5 requests, and for a snapshot one more. A partition that
+// only has rows of views counts too, and one that a Deadline interrupts begins again.
 func (c *Changes[T]) Start(ctx context.Context, f *Feed, from From, opts *patterns.SweepOptions) (patterns.SweepReport, error) {
 	err := c.checkFeed(f, "p")
 	if err == nil && from != Now && from != Snapshot {
