@@ -331,7 +331,7 @@ var edges = map[string][]string{
 		"patterns/types",
 		"query",
 	},
-	"patterns/expiry":  {"internal/azerr", "internal/expire", "internal/naming", "internal/view", "keys", "patterns"},
+	"patterns/expiry": {"internal/azerr", "internal/expire", "internal/naming", "internal/view", "keys", "patterns"},
 	"patterns/secondaryindex": {
 		"internal/azerr",
 		"internal/calls",

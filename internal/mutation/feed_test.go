@@ -72,9 +72,21 @@ var feedMutants = []mutation.Mutant{
 	},
 	{
 		Name: "feed: absence not noticed", Flags: by("TestAFeedThatWasAbsentForTooLong"), File: "internal/journal/start.go",
-		Old:    "		if err == nil && p.Epoch == 0 {",
-		New:    "		if err == nil && p.Epoch < 0 {",
+		Old:    "		case p.Epoch == 0 && len(rows) > 0:",
+		New:    "		case p.Epoch < 0 && len(rows) > 0:",
 		Breaks: "A feed without a position gets one, so that it finds that it has missed the epoch.",
+	},
+	{
+		Name: "feed: one message for an epoch", Flags: by("TestAnotherMessageIsPut"), File: "internal/journal/journal.go",
+		Old:    "return known.epoch == epoch && time.Now().Before(known.until)",
+		New:    "return known.epoch == epoch",
+		Breaks: "If the epoch is not closed in time, the program puts another message.",
+	},
+	{
+		Name: "feed: empty epoch missed", Flags: by("TestEmptyEpochsAreSwept"), File: "internal/journal/start.go",
+		Old:    "case p.Epoch == epoch && len(rows) == 0 && next > 0:",
+		New:    "case p.Epoch < 0:",
+		Breaks: "A feed misses nothing if an empty epoch is deleted.",
 	},
 	{
 		Name: "feed: epoch of a deleted partition", Flags: by("TestAFeedAfterItsPartitionWasDeleted"), File: "internal/journal/feed.go",
@@ -90,8 +102,8 @@ var feedMutants = []mutation.Mutant{
 	},
 	{
 		Name: "feed: message of another epoch", Flags: by("TestAFeedDeliversEachChangeInOrder"), File: "internal/journal/feed.go",
-		Old:    "return j.feeds[i].Wake(ctx, t.partition, t.epoch, ",
-		New:    "return j.feeds[i].Wake(ctx, t.partition, max(t.epoch-1, 1), ",
+		Old:    "return j.feeds[i].Wake(ctx, j.Table(), t.partition, t.epoch, ",
+		New:    "return j.feeds[i].Wake(ctx, j.Table(), t.partition, max(t.epoch-1, 1), ",
 		Breaks: "The message has the epoch of the change.",
 	},
 	{

@@ -27,7 +27,9 @@ func init() { views["fed"] = fed{recorded} }
 type actorKey struct{}
 
 // within returns the context of what a does.
-func (a *actor) within(ctx context.Context) context.Context { return context.WithValue(ctx, actorKey{}, a) }
+func (a *actor) within(ctx context.Context) context.Context {
+	return context.WithValue(ctx, actorKey{}, a)
+}
 
 // Engine is for the Store.
 func (f fed) Engine() (*view.View, error) {
