@@ -1,0 +1,36 @@
+package signup
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+)
+
+type Signup struct {
+	accounts *aztables.Client
+	mails    *azqueue.QueueClient
+}
+
+// Register keeps the account and orders the welcome mail. It may be called again after an error.
+func (s *Signup) Register(ctx context.Context, realm, name, mail string) error {
+	body, err := json.Marshal(map[string]string{"PartitionKey": realm, "RowKey": url.QueryEscape(name), "Mail": mail})
+	if err != nil {
+		return err
+	}
+	_, err = s.accounts.UpsertEntity(ctx, body, &aztables.UpsertEntityOptions{UpdateMode: aztables.UpdateModeMerge})
+	if err != nil {
+		return fmt.Errorf("account %s: %w", name, err)
+	}
+	note, err := json.Marshal(map[string]string{"to": mail, "template": "welcome"})
+	if err != nil {
+		return err
+	}
+	if _, err := s.mails.EnqueueMessage(ctx, string(note), nil); err != nil {
+		return fmt.Errorf("welcome mail of %s: %w", name, err)
+	}
+	return nil
+}

