@@ -36,7 +36,7 @@ func TestOnlyPackagesThatImportTheSDKAreLoaded(t *testing.T) {
 		{[]string{"std", "./rules/testdata/tablescan"}, []string{corpora + "tablescan"}, []string{corpora + "tablescan"}},
 		{[]string{"fmt", "./rules/testdata/externaltest"}, []string{corpora + "externaltest"}, []string{corpora + "externaltest"}},
 		{[]string{"fmt"}, nil, nil},
-		{[]string{"./rules/testdata/clientpercall"}, []string{corpora + "clientpercall"}, []string{corpora + "clientpercall", corpora + "clientpercall/store"}},
+		{[]string{"./rules/testdata/clientpercall"}, []string{corpora + "clientpercall"}, []string{corpora + "clientpercall", corpora + "clientpercall/echo/v4", corpora + "clientpercall/store"}},
 		{[]string{"fmt", "./missing"}, nil, nil},
 		{[]string{"./rules/testdata/tablescan/tablescan.go"}, []string{listOfFiles}, []string{listOfFiles}},
 	} {
