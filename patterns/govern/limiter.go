@@ -94,6 +94,8 @@ type limiter struct {
 	// accepted more: such refusals do not depend on the rate. spare is how many may be ignored, and
 	// before the rate before the first of them.
 	quiet, odd, spare, before float64
+	need                      float64
+	trusted                   bool
 	fastest, usual            float64 // latency in seconds: the lowest of late, and a mean
 }
 
@@ -226,8 +228,10 @@ func (l *limiter) accepted(now, sent time.Duration, weight float64) {
 	if l.held > 0 {
 		l.quiet++
 	}
-	if l.odd >= leastOdd {
-		l.spare = min(l.spare+2*min(l.odd/l.quiet, mostOdd), maxSpare)
+	if l.trusted {
+		if l.spare = min(l.spare+2*min(l.odd/l.quiet, mostOdd), maxSpare); l.spare == maxSpare {
+			l.need = leastOdd
+		}
 	}
 	if l.quiet > quietKept {
 		l.quiet, l.odd = l.quiet/2, l.odd/2
@@ -244,19 +248,22 @@ func (l *limiter) accepted(now, sent time.Duration, weight float64) {
 func (l *limiter) refused(now, sent time.Duration, weight float64, probe bool, after time.Duration) {
 	l.advance(now)
 	l.uses = maxUses
-	if !l.closed && after == 0 && weight*100 < l.rate { // of few requests, one refusal in a second is a large share
+	if !l.closed && after == 0 {
 		if l.held == 0 {
 			l.before = l.rate
 		} else if sent >= l.cut {
 			l.quiet, l.odd = l.quiet+1, l.odd+1
-			if l.odd == leastOdd {
+			if !l.trusted && l.odd >= max(l.need, leastOdd) {
 				l.rate = max(l.rate, l.before)
-				l.learned, l.held, l.spare = l.rate, 0, 1
+				l.learned, l.held, l.spare, l.trusted = l.rate, 0, 3, true
 			}
 		}
 		if l.spare >= 1 {
 			l.spare--
 			return
+		}
+		if l.trusted {
+			l.trusted, l.quiet, l.odd, l.need = false, 0, 0, 2*max(l.need, leastOdd)
 		}
 	}
 	l.held += perRefusal
