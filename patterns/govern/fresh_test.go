@@ -192,10 +192,10 @@ func inLoad(t *testing.T, f fresh, limited bool, body func(ctx context.Context, 
 	})
 }
 
-// The throughput with random refusals is compared with that without a governor, after two minutes. Transactions can sink a limit.
+// The throughput with random refusals is compared with that without a governor, after two minutes.
 func TestFreshRandomRefusals(t *testing.T) {
 	if os.Getenv("AZPATTERNS_LOADS") == "" {
-		t.Skip("of 23 loads without transactions one reached 27 %; AZPATTERNS_LOADS=20 runs 20 loads")
+		t.Skip("of 20 loads one reached 94.97 %; AZPATTERNS_LOADS=20 runs 20 loads")
 	}
 	freshLoads(t, func(t *testing.T, f fresh) {
 		// Not beyond the documented target, where refusals do depend on the rate.
@@ -218,14 +218,14 @@ func TestFreshRandomRefusals(t *testing.T) {
 		ps, plain := measure(false)
 		ls, limited := measure(true)
 		t.Logf("%v: %.3f in two minutes, then %.0f entities/s of %.0f: %.3f", f, ls/ps, limited, plain, limited/plain)
-		// Transactions of more than a hundredth of a limit are refused as if that depended on the rate.
-		if f.transactions == 0 && limited < 0.95*plain {
+		if limited < 0.95*plain {
 			t.Errorf("%v: %.3f of the throughput without a governor", f, limited/plain)
 		}
 	})
 }
 
-// With known targets a governor is compared with a token bucket of entities at 95 % of the target.
+// With known targets a governor is compared with a token bucket of entities at 95 % of the target. By chance of 30 seconds its
+// p99 is up to a tenth above that of the bucket.
 func TestFreshKnownTargets(t *testing.T) {
 	freshLoads(t, func(t *testing.T, f fresh) {
 		f.workers = max(f.workers, int(3*float64(f.target)*f.latency.Seconds()/f.perRequest())+4) // enough for the target
@@ -249,7 +249,7 @@ func TestFreshKnownTargets(t *testing.T) {
 		bs, br, bucket := measure(false)
 		share, refused, p99 := measure(true)
 		t.Logf("%v: share %.3f, refused %.4f, p99 %v; token bucket %.3f, %.4f, %v: %.3f", f, share, refused, p99, bs, br, bucket, float64(p99)/float64(bucket))
-		if share < 0.97 || float64(p99) > 1.5*float64(bucket) || refused > 0.02 {
+		if share < 0.97 || float64(p99) > 1.1*float64(bucket) || refused > 0.02 {
 			t.Errorf("%v: share %.3f, refused %.4f, p99 %v, of a token bucket %v", f, share, refused, p99, bucket)
 		}
 	})
@@ -280,7 +280,7 @@ func TestFreshTwoProcesses(t *testing.T) {
 	})
 }
 
-// Transactions in the background delay reads in the foreground by at most one of them, if the targets are known.
+// Transactions in the background delay reads in the foreground by at most one of them.
 func TestFreshBackground(t *testing.T) {
 	freshLoads(t, func(t *testing.T, f fresh) {
 		f.transactions, f.workers = 1, max(f.workers, int(2*float64(f.target)*f.latency.Seconds()/float64(f.size))+1)
@@ -300,7 +300,7 @@ func TestFreshBackground(t *testing.T) {
 			alone, _ := measure(false)
 			p99, n := measure(true)
 			one := time.Duration(float64(f.size) / float64(f.target) * float64(time.Second))
-			if targets != nil && p99-alone > one {
+			if p99-alone > one {
 				t.Errorf("%v: p99 %v with background, %v without; one request takes %v", f, p99, alone, one)
 			}
 			t.Logf("%v: targets %v: p99 %v with background, %v without; one request takes %v: %.2f requests (%d reads)", f, targets != nil, p99, alone, one, float64(p99-alone)/float64(one), n)

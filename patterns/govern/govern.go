@@ -76,7 +76,7 @@ func New(opts *Options) (*Governor, error) {
 	}
 	for i, target := range [limits]int{ofPartition: t.Partition, ofAccount: t.Account} {
 		if g.courses[i] = courses[i]; target > 0 {
-			g.courses[i] = course{first: targetShare * float64(target), steep: targetShare * float64(target), target: float64(target)}
+			g.courses[i] = course{first: targetShare * float64(target), steep: targetShare * float64(target), target: float64(target), tick: time.Millisecond / 20}
 		}
 	}
 	g.limiters.byHash = map[uint64]*limiter{}

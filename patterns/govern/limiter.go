@@ -46,16 +46,17 @@ const (
 
 // course is how a limit begins.
 type course struct {
-	first  float64 // rate
-	steep  float64 // up to which it doubles
-	target float64 // that it never exceeds; 0: unknown
+	first  float64       // rate
+	steep  float64       // up to which it doubles
+	target float64       // that it never exceeds; 0: unknown
+	tick   time.Duration // that a request waits at least
 }
 
 // courses are those without known targets: the service documents what it accepts, and some accounts
 // accept more.
 var courses = [limits]course{
-	ofPartition: {first: 500, steep: 2_000},
-	ofAccount:   {first: 5_000, steep: 20_000},
+	ofPartition: {first: 500, steep: 2_000, tick: time.Millisecond},
+	ofAccount:   {first: 5_000, steep: 20_000, tick: time.Millisecond},
 }
 
 // limiter is the limit of one partition or account. The mutex of the governor protects it.
@@ -67,40 +68,33 @@ type limiter struct {
 	queue [2]queue // foreground, background
 	owed  float64  // entities that the background may use before the foreground
 
-	rate   float64       // entities per second
-	tokens float64       // entities that may be sent now; negative after a larger request
-	at     time.Duration // of tokens
-	began  time.Duration
+	rate      float64       // entities per second
+	tokens    float64       // entities that may be sent now; negative after a larger request
+	at, began time.Duration // of tokens, and of the limit
 
-	learned float64       // what was accepted before the last refusal; 0: never refused
-	held    float64       // requests to accept before the limit may grow to learned
-	age     time.Duration // for which the limit was reached since then
-	cut     time.Duration // when the rate was reduced
-	reached time.Duration // when a request waited for it
-	hungry  bool          // a request waited in this step
-	urgent  bool          // and one in the foreground
+	learned         float64       // what was accepted before the last refusal; 0: never refused
+	held            float64       // requests to accept before the limit may grow to learned
+	age             time.Duration // for which the limit was reached since then
+	cut, reached    time.Duration // when the rate was reduced, and when a request waited for it
+	hungry, trusted bool          // a request waited in this step; some refusals are known not to depend on the rate
+	fore            float64       // entities of the foreground of late, less those of the background
 
-	closed  bool          // since a refusal no request was accepted
-	probing bool          // the first request after it is sent
-	resume  time.Duration // when it may be sent
-	pause   time.Duration // after the next refusal
+	closed, probing bool          // since a refusal no request was accepted; the first one after it is sent
+	resume, pause   time.Duration // when it may be sent; after the next refusal
 
-	step    uint64             // the number of the present step
-	steps   [stepsKept]float64 // entities accepted in each of the last steps
-	page    float64            // rows of a page; 0: unknown
-	retries float64            // that are permitted
+	step          uint64             // the number of the present step
+	steps         [stepsKept]float64 // entities accepted in each of the last steps
+	page, retries float64            // rows of a page, 0: unknown; retries that are permitted
 
 	// Requests while the limit was held, and those of them that were refused although the service has
 	// accepted more: such refusals do not depend on the rate. spare is how many may be ignored, and
-	// before the rate before the first of them.
-	quiet, odd, spare, before float64
-	need                      float64
-	trusted                   bool
-	fastest, usual            float64 // latency in seconds: the lowest of late, and a mean
+	// before the rate before the first of them. need odd ones make them trusted.
+	quiet, odd, spare, before, need float64
+	fastest, usual                  float64 // latency in seconds: the lowest of late, and a mean
 }
 
 func (l *limiter) init(hash uint64, now time.Duration, c *course, share float64) {
-	*l = limiter{hash: hash, course: c, rate: c.first, at: now, began: now, reached: now, cut: now - time.Minute, pause: firstPause,
+	*l = limiter{hash: hash, course: c, rate: c.first, at: now, began: now, reached: now, cut: now - time.Minute, pause: firstPause, need: leastOdd,
 		timer: l.timer, step: uint64(now / stepTime)}
 	if l.tokens = l.depth(); share > 0 {
 		l.retries = spareRetries
@@ -151,7 +145,7 @@ func (l *limiter) advance(now time.Duration) {
 		l.rate = max(l.first, min(l.rate, 2*l.throughput()))
 		l.tokens = min(l.tokens, l.depth())
 	}
-	l.hungry, l.urgent = l.waiting(), l.queue[0].first != nil
+	l.hungry, l.fore = l.waiting(), l.fore*0.9
 }
 
 // grow raises the rate at the end of a step in which requests waited.
@@ -166,8 +160,8 @@ func (l *limiter) grow() {
 	}
 	if l.at-l.cut > forget {
 		l.held = 0
-	} else if !l.urgent {
-		return // refusals delay the foreground
+	} else if l.fore < 0 {
+		return // refusals delay the foreground, which has enough
 	}
 	l.age += stepTime
 	if l.held > 0 {
@@ -212,12 +206,20 @@ func (l *limiter) take(weight float64, now time.Duration, probe *bool, backgroun
 	if l.tokens <= 0 || background && l.tokens < l.enough(weight) {
 		return false
 	}
-	l.charge(weight)
+	if l.charge(weight); background {
+		weight = -weight
+	}
+	l.fore += weight
 	return true
 }
 
-// enough returns the tokens that a request in the background needs.
-func (l *limiter) enough(weight float64) float64 { return min(weight, l.depth()) }
+// enough returns the tokens that a request in the background needs. Some are left for a foreground that does not wait.
+func (l *limiter) enough(weight float64) float64 {
+	if l.queue[0].first == nil {
+		weight += l.depth() / 2
+	}
+	return min(weight, l.depth())
+}
 
 func (l *limiter) charge(weight float64) { l.tokens -= weight }
 
@@ -253,7 +255,7 @@ func (l *limiter) refused(now, sent time.Duration, weight float64, probe bool, a
 			l.before = l.rate
 		} else if sent >= l.cut {
 			l.quiet, l.odd = l.quiet+1, l.odd+1
-			if !l.trusted && l.odd >= max(l.need, leastOdd) {
+			if !l.trusted && l.odd >= l.need && l.odd < mostOdd*l.quiet {
 				l.rate = max(l.rate, l.before)
 				l.learned, l.held, l.spare, l.trusted = l.rate, 0, 3, true
 			}
@@ -263,7 +265,7 @@ func (l *limiter) refused(now, sent time.Duration, weight float64, probe bool, a
 			return
 		}
 		if l.trusted {
-			l.trusted, l.quiet, l.odd, l.need = false, 0, 0, 2*max(l.need, leastOdd)
+			l.trusted, l.quiet, l.odd, l.need = false, 0, 0, 2*l.need
 		}
 	}
 	l.held += perRefusal

@@ -87,7 +87,7 @@ func (l *limiter) schedule(now time.Duration, need float64) {
 	if l.closed && l.probing {
 		return // its reply calls dispatch
 	}
-	l.timer.Reset(max(wait, time.Millisecond))
+	l.timer.Reset(max(wait, l.tick))
 }
 
 // wait waits until l admits a request of that weight, for at most as long as ctx permits. The
@@ -111,7 +111,7 @@ func (g *Governor) wait(ctx context.Context, l *limiter, weight float64, probe *
 	w := &waiter{weight: weight, probe: probe, granted: make(chan struct{})}
 	q.push(w)
 	l.reached = now
-	l.hungry, l.urgent = l.hungry || !l.closed, l.urgent || !background
+	l.hungry = l.hungry || !l.closed
 	if l.timer == nil {
 		l.timer = time.AfterFunc(time.Hour, func() {
 			g.mu.Lock()
