@@ -95,7 +95,7 @@
 //	background, known target            p99 of reads at most 0.8 transactions longer (40 loads)
 //	background, no known target         at most 0.01 transactions longer (40 loads)
 //	two governors                       40 % to 60 % each after 30 s in 21 of 51, 8 % at the least; 93 % to 100 % together;
-//	                                    median 0.6 % refused, above 2.3 % in few, 5.1 % at most: such refusals can look random
+//	                                    median 0.6 % refused, 5.1 % at most: such refusals can look random
 //	0.5 to 3 % refused                  at least 95 % in 19 of 20 with rows or transactions, 94.97 % in the other
 //
 //	AZPATTERNS_LOADS=20 AZPATTERNS_SEED=n go test -v -timeout 20m -run Fresh ./patterns/govern
