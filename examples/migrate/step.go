@@ -123,6 +123,7 @@ func (m *migration) rename(ctx context.Context) (string, error) {
 // rows returns the properties of all products with their types, as the service sends them.
 func (m *migration) rows(ctx context.Context) (map[keys.Key]map[string]string, error) {
 	found := map[keys.Key]map[string]string{}
+	//azvet:ignore tablescan a migration reads all rows
 	for pages := m.products.NewListEntitiesPager(nil); pages.More(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {

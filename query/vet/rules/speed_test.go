@@ -3,7 +3,6 @@ package rules
 import (
 	"fmt"
 	"go/ast"
-	"go/build"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -16,6 +15,8 @@ import (
 
 	"golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
+
+	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 )
 
 // The packages are the corpora, each several times. The time is that of the analysis on one processor, without loading.
@@ -68,7 +69,7 @@ func TestThreeHundredPackagesTakeSeconds(t *testing.T) {
 func BenchmarkTenThousandFiles(b *testing.B) {
 	for b.Loop() {
 		w := world{set: token.NewFileSet(), dirs: map[string]string{}, done: map[string]*types.Package{"unsafe": types.Unsafe}}
-		w.add(b, "", filepath.Join(build.Default.GOROOT, "src"))
+		w.add(b, "", filepath.Join(source.GOROOT(), "src"))
 		modules, err := exec.Command("go", "list", "-m", "-f", "{{if not .Main}}{{.Path}} {{.Dir}}{{end}}", "all").Output()
 		if err != nil {
 			b.Fatal(err)

@@ -122,7 +122,7 @@ func (p *Package) read(decl *ast.FuncDecl) *Fact {
 		f.Creates = f.Creates || of.Creates && !p.Conditional(call)
 		f.Reads = f.Reads || of.Reads && !dropped && returnsError
 		f.Writes = f.Writes || of.Writes && !dropped && returnsError
-		f.Rows = f.Rows || of.Rows && p.Loop(call) == nil
+		f.Rows = f.Rows || of.Rows && p.Loop(call) == nil && !p.Conditional(call) && (of.Reads || passes)
 		f.Overwrites = f.Overwrites || passes && of.Overwrites
 		f.Deletes = f.Deletes || passes && of.Deletes
 	}

@@ -9,10 +9,12 @@ import (
 	"go/types"
 	"iter"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/types/typeutil"
@@ -111,11 +113,27 @@ func Read(pass *analysis.Pass, foreign bool) *Package {
 // IsSDK reports whether a path is that of one of the checked packages.
 func IsSDK(path string) bool { return pathOf(types.NewPackage(path, "")) != "" }
 
+// GOROOT returns the folder of the standard library, "" if it is unknown. A program that was built with -trimpath has to ask the go command.
+var GOROOT = sync.OnceValue(func() string {
+	if build.Default.GOROOT != "" {
+		return build.Default.GOROOT
+	}
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(root))
+})
+
 // IsForeign reports whether a file belongs to the standard library or to another module.
 func IsForeign(name string) bool {
 	name = filepath.ToSlash(name)
-	cache := os.Getenv("GOMODCACHE")
-	return cache != "" && strings.HasPrefix(name, filepath.ToSlash(cache)) || strings.HasPrefix(name, filepath.ToSlash(build.Default.GOROOT)+"/") || strings.Contains(name, "/pkg/mod/") || strings.Contains(name, "/vendor/")
+	for _, folder := range []string{os.Getenv("GOMODCACHE"), GOROOT()} {
+		if folder != "" && strings.HasPrefix(name, filepath.ToSlash(folder)+"/") {
+			return true
+		}
+	}
+	return strings.Contains(name, "/pkg/mod/") || strings.Contains(name, "/vendor/")
 }
 
 func (p *Package) readNode(n ast.Node) {
