@@ -60,17 +60,13 @@ func crashAt(t *testing.T, accelerated, after bool, at int, before, dies func(co
 		ctx := t.Context()
 		account := storagetest.New(t)
 		harness.WithoutTargets(account)
-		each := &received{first: map[keys.Key][]journal.Change[page]{}, view: map[keys.Key]journal.Change[page]{}}
-		view := &received{first: map[keys.Key][]journal.Change[page]{}, view: map[keys.Key]journal.Change[page]{}}
+		each, view := newReceived(), newReceived()
 		open := func(p *harness.Process) *node {
 			p.Inner = harness.Inner(account)
 			return openNode(t.Errorf, p, accelerated, 0, journal.BeforeAndAfter, each, view, rand.New(always{}))
 		}
 		setup := open(new(harness.Process))
-		assert.NoError(t, setup.store.Create(ctx))
-		for _, name := range []string{"each", "view", "each-poison", "view-poison"} {
-			assert.Must(assert.Must(setup.Queue(name, 0))(t).Create(ctx, nil))(t)
-		}
+		assert.NoError(t, setup.create(ctx))
 		if before != nil {
 			before(ctx, setup)
 		}
@@ -95,12 +91,7 @@ func crashAt(t *testing.T, accelerated, after bool, at int, before, dies func(co
 		_, err = heir.store.Put(ctx, &page{PartitionKey: "p", RowKey: "a", Text: "last"})
 		assert.NoError(t, err)
 		heir.work(ctx, 2*time.Minute)
-		for _, name := range []string{"each", "view", "each-poison", "view-poison"} {
-			q := assert.Must(setup.Queue(name, 0))(t)
-			if *assert.Must(q.GetProperties(ctx, nil))(t).ApproximateMessagesCount != 0 {
-				t.Errorf("request %d: %s has messages", at, name)
-			}
-		}
+		assert.NoError(t, setup.empty(ctx), "request", at)
 		checkFeed(ctx, t.Errorf, heir, []string{"a", "b", "c"}, each, view)
 		if t.Failed() {
 			t.Logf("it died at request %d, %t", at, after)
@@ -123,13 +114,4 @@ func (n *node) work(ctx context.Context, d time.Duration) {
 		running.Go(func() { _ = w.Run(ctx) })
 	}
 	running.Wait()
-}
-
-// clear deletes all messages.
-func (n *node) clear(ctx context.Context) {
-	for _, name := range []string{"each", "view"} {
-		if q, err := n.Queue(name, 0); err == nil {
-			_, _ = q.ClearMessages(ctx, nil)
-		}
-	}
 }

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
+
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -22,6 +24,10 @@ type received struct {
 	first map[keys.Key][]journal.Change[page] // in the order in which they were delivered first
 	view  map[keys.Key]journal.Change[page]   // the last one that was not ignored
 	times int
+}
+
+func newReceived() *received {
+	return &received{first: map[keys.Key][]journal.Change[page]{}, view: map[keys.Key]journal.Change[page]{}}
 }
 
 func (r *received) deliver(c journal.Change[page]) {
@@ -102,6 +108,43 @@ func openNode(failf func(format string, args ...any), p *harness.Process, accele
 	return n
 }
 
+// create creates the table and the queues.
+func (n *node) create(ctx context.Context) error {
+	errs := []error{n.store.Create(ctx)}
+	for _, name := range []string{"each", "view", "each-poison", "view-poison"} {
+		q, err := n.Queue(name, 0)
+		if err == nil {
+			_, err = q.Create(ctx, nil)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// empty fails if a queue has messages.
+func (n *node) empty(ctx context.Context) (err error) {
+	for _, name := range []string{"each", "view", "each-poison", "view-poison"} {
+		q, failed := n.Queue(name, 0)
+		if failed == nil {
+			var p azqueue.GetQueuePropertiesResponse
+			if p, failed = q.GetProperties(ctx, nil); failed == nil && *p.ApproximateMessagesCount > 0 {
+				failed = fmt.Errorf("%s has messages", name)
+			}
+		}
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+// clear deletes the messages of the feeds.
+func (n *node) clear(ctx context.Context) {
+	for _, name := range []string{"each", "view"} {
+		if q, err := n.Queue(name, 0); err == nil {
+			_, _ = q.ClearMessages(ctx, nil)
+		}
+	}
+}
+
 // TestAFeedDeliversTheHistoryOfEachEntity runs programs that change the same entities, and workers of two feeds, while requests and replies are
 // lost or late, handlers fail, messages vanish, and processes are killed or paused.
 func TestAFeedDeliversTheHistoryOfEachEntity(t *testing.T) {
@@ -113,21 +156,14 @@ func TestAFeedDeliversTheHistoryOfEachEntity(t *testing.T) {
 		harness.WithoutTargets(s.Account)
 		content := []journal.Content{journal.BeforeAndAfter, journal.After, journal.KeyOnly}[s.IntN(3)]
 		retries, accelerated := int32(s.IntN(3))-1, mode == "accelerated"
-		each := &received{first: map[keys.Key][]journal.Change[page]{}, view: map[keys.Key]journal.Change[page]{}}
-		view := &received{first: map[keys.Key][]journal.Change[page]{}, view: map[keys.Key]journal.Change[page]{}}
+		each, view := newReceived(), newReceived()
 		open := func(p *harness.Process, n int) *node {
 			return openNode(s.Failf, p, accelerated, retries, content, each, view, rand.New(rand.NewPCG(s.Seed, uint64(n))))
 		}
 		setup := open(s.Reliable(), 0)
-		if err := setup.store.Create(ctx); err != nil {
+		if err := setup.create(ctx); err != nil {
 			s.Failf("setup: %w", err)
 			return
-		}
-		for _, name := range []string{"each", "view", "each-poison", "view-poison"} {
-			q, _ := s.Reliable().Queue(name, 0)
-			if _, err := q.Create(ctx, nil); err != nil {
-				s.Failf("setup: %w", err)
-			}
 		}
 		o := outcomes{swept: map[keys.Key]map[journal.Version]journal.Change[page]{}}
 		rows := []string{"a", "b", "c"}[:1+s.IntN(3)]
@@ -176,10 +212,7 @@ func TestAFeedDeliversTheHistoryOfEachEntity(t *testing.T) {
 		}
 		if lost {
 			time.Sleep(time.Duration(s.IntN(100)) * time.Second)
-			for _, name := range []string{"each", "view"} {
-				q, _ := s.Reliable().Queue(name, 0)
-				_, _ = q.ClearMessages(ctx, nil)
-			}
+			setup.clear(ctx)
 		}
 		writing.Wait()
 		time.Sleep(time.Duration(s.IntN(20)) * time.Minute)
@@ -200,11 +233,8 @@ func TestAFeedDeliversTheHistoryOfEachEntity(t *testing.T) {
 			reading.Go(func() { _ = worker.Run(finish) })
 		}
 		reading.Wait()
-		for _, name := range []string{"each", "view", "each-poison", "view-poison"} {
-			q, _ := s.Reliable().Queue(name, 0)
-			if p, err := q.GetProperties(ctx, nil); err != nil || *p.ApproximateMessagesCount > 0 {
-				s.Failf("%s has messages, %w", name, err)
-			}
+		if err := setup.empty(ctx); err != nil {
+			s.Failf("%w", err)
 		}
 		checkFeed(ctx, s.Failf, last, rows, each, view)
 	})
