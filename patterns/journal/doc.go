@@ -90,7 +90,7 @@
 //	Sweep                                                      1 for each 1,000 changes; for each partition with some to delete 1 to 3, and 1 for 100
 //	Sweep, with feeds                                          for each partition of the table 1, and 1 or 2 for each feed; for each old epoch 4, and 1 for 100 changes
 //
-// Of the 8, 1 closes the epoch, 1 reads it, 3 read and store the position, and 3 are those of the lease. Each delivery closes an epoch, which costs each
+// Store.Explain has the rows of a change, and not the messages. Of the 8, 1 closes the epoch, 1 reads it, 3 read and store the position, and 3 are those of the lease. Each delivery closes an epoch, which costs each
 // program that writes to the partition the first row of the table above once more; [FeedOptions.Delay] decides how often that is.
 //
 // A row of the journal is billed like any other: with [After] each change stores the entity twice, with feeds three times. A transaction has room for 49 new

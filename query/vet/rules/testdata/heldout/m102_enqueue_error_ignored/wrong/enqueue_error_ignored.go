@@ -29,6 +29,6 @@ func (s *Signup) Register(ctx context.Context, realm, name, mail string) error {
 	if err != nil {
 		return err
 	}
-	_, _ = s.mails.EnqueueMessage(ctx, string(note), nil) // MISTAKE: when this fails the mail is never sent and nobody learns of it
+	_, _ = s.mails.EnqueueMessage(ctx, string(note), nil) // MISTAKE: when this fails the mail is never sent and no one learns of it
 	return nil
 }

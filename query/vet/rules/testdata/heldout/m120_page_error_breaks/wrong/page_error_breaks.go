@@ -20,7 +20,7 @@ func (r *Rosters) Of(ctx context.Context, team string) ([]Player, error) {
 	for pager.More() {
 		page, err := pager.NextPage(ctx)
 		if err != nil {
-			break // MISTAKE: a failed page gives a shorter roster and no error
+			break // MISTAKE: a failed page makes a shorter roster and no error
 		}
 		for _, raw := range page.Entities {
 			var p Player

@@ -42,7 +42,7 @@ func (r *Reader) Get(ctx context.Context, app, name string) (Value, error) {
 	return v, nil
 }
 
-// GetOr returns a default for a setting that nobody made.
+// GetOr returns a default for a setting that no one made.
 func (r *Reader) GetOr(ctx context.Context, app, name, def string) (string, error) {
 	v, err := r.Get(ctx, app, name)
 	if errors.Is(err, ErrNotFound) {

@@ -26,7 +26,7 @@ func isStatus(err error, code int) bool {
 	return errors.As(err, &re) && re.StatusCode == code
 }
 
-// Claim gives the name to the first owner that asks.
+// Claim leaves the name to the first owner that asks.
 func (n *names) Claim(ctx context.Context, name, owner string) error {
 	name = strings.ToLower(name)
 	body, err := json.Marshal(map[string]string{

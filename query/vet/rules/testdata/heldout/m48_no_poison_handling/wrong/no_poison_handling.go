@@ -30,7 +30,7 @@ func (p *Processor) Drain(ctx context.Context) error {
 		for _, m := range got.Messages {
 			if err := p.bill(ctx, *m.MessageText); err != nil {
 				slog.Error("billing failed", "id", *m.MessageID, "err", err)
-				continue // MISTAKE: nobody looks at DequeueCount, a bad order is repeated until its time to live ends
+				continue // MISTAKE: no one looks at DequeueCount, a bad order is repeated until its time to live ends
 			}
 			if _, err := p.in.DeleteMessage(ctx, *m.MessageID, *m.PopReceipt, nil); err != nil {
 				return err

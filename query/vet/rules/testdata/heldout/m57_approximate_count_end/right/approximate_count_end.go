@@ -34,7 +34,7 @@ func (r *Run) batch(ctx context.Context) (int, error) {
 	return len(resp.Messages), nil
 }
 
-// All works on the messages that are in the queue at the start; nobody adds any later.
+// All works on the messages that are in the queue at the start; no one adds any later.
 func (r *Run) All(ctx context.Context) error {
 	for empty := 0; empty < 3; {
 		n, err := r.batch(ctx)

@@ -33,7 +33,7 @@ func (r *Run) batch(ctx context.Context) (int, error) {
 	return len(resp.Messages), nil
 }
 
-// All works on the messages that are in the queue at the start; nobody adds any later.
+// All works on the messages that are in the queue at the start; no one adds any later.
 func (r *Run) All(ctx context.Context) error {
 	props, err := r.q.GetProperties(ctx, nil)
 	if err != nil {

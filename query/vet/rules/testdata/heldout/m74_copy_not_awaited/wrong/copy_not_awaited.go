@@ -36,7 +36,7 @@ func (r *Renamer) wait(ctx context.Context, b *blob.Client) error {
 	}
 }
 
-// Rename gives a blob another name.
+// Rename stores a blob under another name.
 func (r *Renamer) Rename(ctx context.Context, from, name string) error {
 	src, dst := r.c.NewBlobClient(from), r.c.NewBlobClient(name)
 	if _, err := dst.StartCopyFromURL(ctx, src.URL(), nil); err != nil {

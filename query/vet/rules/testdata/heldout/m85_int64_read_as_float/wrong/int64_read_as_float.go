@@ -39,6 +39,6 @@ func (m *Meter) Used(ctx context.Context, tenant string) (int64, error) {
 	if err := json.Unmarshal(resp.Value, &row); err != nil {
 		return 0, err
 	}
-	n, _ := row["Bytes"].(float64) // MISTAKE: an Edm.Int64 is a JSON string, the assertion fails and gives 0
+	n, _ := row["Bytes"].(float64) // MISTAKE: an Edm.Int64 is a JSON string, the assertion fails and n is 0
 	return int64(n), nil
 }

@@ -20,7 +20,7 @@ type seat struct {
 	Guest                string
 }
 
-// Reserve gives a free seat to a guest.
+// Reserve leaves a free seat to a guest.
 func (p *Plan) Reserve(ctx context.Context, show, no, guest string) error {
 	got, err := p.seats.GetEntity(ctx, show, no, nil)
 	if err != nil {

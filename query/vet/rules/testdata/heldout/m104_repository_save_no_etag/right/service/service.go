@@ -14,7 +14,7 @@ type Machine struct {
 
 type Service struct{ Machines *repo.Repo[Machine] }
 
-// Hand gives a machine to another owner.
+// Hand passes a machine to another owner.
 func (s *Service) Hand(ctx context.Context, site, id, owner string) error {
 	v, err := s.Machines.Load(ctx, site, id)
 	if err != nil {
