@@ -1,11 +1,6 @@
 package journal
 
-import (
-	"context"
-	"errors"
-
-	"github.com/azpatterns/azpatterns/internal/azerr"
-)
+import "context"
 
 // CloseNow closes the epoch of a partition, if it has one.
 func (j *Journal) CloseNow(ctx context.Context, partition string) error {
@@ -13,8 +8,6 @@ func (j *Journal) CloseNow(ctx context.Context, partition string) error {
 	if err != nil || r.epoch == 0 {
 		return err
 	}
-	if err = j.closeEpoch(ctx, partition, r); errors.Is(err, azerr.ErrConflict) || errors.Is(err, azerr.ErrNotFound) || errors.Is(err, azerr.ErrExists) {
-		return nil // another program was faster
-	}
+	_, err = j.Close(ctx, partition, r.epoch)
 	return err
 }

@@ -255,11 +255,10 @@ type Lag struct {
 
 // LagOf returns the lag of a position. One request for each 1000 changes.
 func (j *Journal) LagOf(ctx context.Context, partition string, p Position) (l Lag, err error) {
-	from := epochPrefix(p.Epoch)
+	f := query.And(query.PartitionKey.Eq(partition), query.RowKey.Within(keys.Range{From: epochPrefix(p.Epoch), To: keys.Prefix(feedPrefix).To}))
 	if !p.Snapshot && p.After != "" {
-		from = p.After + "\x00"
+		f = query.And(f, query.RowKey.Gt(p.After))
 	}
-	f := query.And(query.PartitionKey.Eq(partition), query.RowKey.Within(keys.Range{From: from, To: keys.Prefix(feedPrefix).To}))
 	for e, err := range fetch.Properties(ctx, j.rows.Client, f, &types.QueryOptions{Select: []string{"Timestamp", propKind}}) {
 		if err != nil {
 			return l, err

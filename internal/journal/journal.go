@@ -54,6 +54,17 @@ func Of(entities *txn.Table, v *view.Journal) *Journal {
 	}}
 }
 
+func (j *Journal) base() string {
+	a, _ := j.rows.Client.Address()
+	return a.Base
+}
+
+// Table is the name of the table, which messages have. It is known after the first request.
+func (j *Journal) Table() string {
+	a, _ := j.rows.Client.Address()
+	return a.Table()
+}
+
 // maxEpochs is of how many partitions a Journal remembers the epoch, at most.
 const maxEpochs = 10_000
 
@@ -80,6 +91,11 @@ func (j *Journal) knows(partition string, epoch int64) bool {
 func (j *Journal) setEpoch(partition string, epoch int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.store(partition, epoch)
+}
+
+// store is setEpoch while the mutex is held.
+func (j *Journal) store(partition string, epoch int64) {
 	known := j.epochs[partition]
 	delete(j.epochs, partition)
 	if epoch == 0 {
@@ -99,9 +115,9 @@ func (j *Journal) setEpoch(partition string, epoch int64) {
 
 // expect stores that feeds will soon have closed an epoch, after a message of it was put. It expects that later each time.
 func (j *Journal) expect(partition string, epoch int64) {
-	j.setEpoch(partition, epoch)
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	j.store(partition, epoch)
 	known := j.epochs[partition]
 	known.wait = max(j.feeds[0].Delay, min(2*known.wait, j.feeds[0].Delay<<maxDoubled))
 	known.until = time.Now().Add(known.wait)
@@ -130,13 +146,9 @@ func (j *Journal) readRoot(ctx context.Context, partition string) (r root, err e
 	return root{epoch, row.ETag}, nil
 }
 
-// closeEpoch closes the epoch of a partition and begins the next one. It fails with [azerr.ErrConflict] if another program has done so.
-func (j *Journal) closeEpoch(ctx context.Context, partition string, r root) error {
-	return j.advance(ctx, partition, r, r.epoch+1, false)
-}
-
-// advance is closeEpoch up to a later epoch. lost means that the marker of the epoch does not exist. The ETag of the root may be "*" if the
-// marker exists: then it is not read, and the marker decides. It is "" if there is no root.
+// advance closes the epoch of a partition and begins a later one. It fails with [azerr.ErrConflict], [azerr.ErrExists] or [azerr.ErrNotFound] if
+// another program has done so. lost means that the marker of the epoch does not exist. The ETag of the root may be "*" if it does: then
+// the root is not read, and the marker decides. It is "" if there is no root.
 func (j *Journal) advance(ctx context.Context, partition string, r root, to int64, lost bool) error {
 	next := put(wire.Merge, keys.Key{Partition: partition, Row: rootRow}, edm.Properties{propEpoch: to})
 	if next.ETag = r.etag; r.etag == "" {

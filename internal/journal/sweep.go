@@ -183,7 +183,7 @@ func (j *Journal) closeUpTo(ctx context.Context, partition string, epoch int64) 
 		case r.epoch > epoch:
 			return nil
 		}
-		if err = j.closeEpoch(ctx, partition, r); !errors.Is(err, azerr.ErrConflict) {
+		if closed, err := j.Close(ctx, partition, r.epoch); err != nil || closed >= epoch {
 			return err
 		}
 	}

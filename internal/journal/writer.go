@@ -243,7 +243,7 @@ func (t *Transaction) Refused(index int, missing bool) bool {
 	i := index - t.at - t.heads()
 	switch {
 	case i < 0: // the epoch was closed, or the partition has one
-		if t.stale = true; missing && t.epoch == t.read { // and otherwise perhaps before the partition had one
+		if t.stale = true; index >= 0 && missing && t.epoch == t.read { // and otherwise another row, or before the partition had an epoch
 			t.lost = t.epoch
 		}
 		t.journal.setEpoch(t.partition, 0)

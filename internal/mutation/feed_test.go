@@ -53,7 +53,7 @@ var feedMutants = []mutation.Mutant{
 		Breaks: "Of several changes that are read together only the last one is delivered.",
 	},
 	{
-		Name: "feed: end row not marked", Flags: by("TestASweepOfAFeedThatEndsAnywhere"), File: "internal/journal/start.go",
+		Name: "feed: end row not marked", Flags: by("TestASweepOfAFeedThatEndsAnywhere"), File: "internal/journal/feed_sweep.go",
 		Old:    "edm.Properties{propEpoch: -next})",
 		New:    "edm.Properties{propEpoch: next})",
 		Breaks: "A sweep marks the end row before it deletes the first change of the epoch.",
@@ -65,13 +65,13 @@ var feedMutants = []mutation.Mutant{
 		Breaks: "A feed delivers a page of changes only if the end row, read after them, is not marked.",
 	},
 	{
-		Name: "feed: end row deleted first", Flags: by("TestASweepOfAFeedThatEndsAnywhere"), File: "internal/journal/start.go",
+		Name: "feed: end row deleted first", Flags: by("TestASweepOfAFeedThatEndsAnywhere"), File: "internal/journal/feed_sweep.go",
 		Old:    "		if e.Key != end {\n			rows = append(rows, e.Key)\n		}",
 		New:    "		rows = append([]keys.Key{e.Key}, rows...)",
 		Breaks: "A sweep that dies is continued by the next one.",
 	},
 	{
-		Name: "feed: absence not noticed", Flags: by("TestAFeedThatWasAbsentForTooLong"), File: "internal/journal/start.go",
+		Name: "feed: absence not noticed", Flags: by("TestAFeedThatWasAbsentForTooLong"), File: "internal/journal/feed_sweep.go",
 		Old:    "		case p.Epoch == 0 && len(rows) > 0:",
 		New:    "		case p.Epoch < 0 && len(rows) > 0:",
 		Breaks: "A feed without a position gets one, so that it finds that it has missed the epoch.",
@@ -83,7 +83,7 @@ var feedMutants = []mutation.Mutant{
 		Breaks: "If the epoch is not closed in time, the program puts another message.",
 	},
 	{
-		Name: "feed: empty epoch missed", Flags: by("TestEmptyEpochsAreSwept"), File: "internal/journal/start.go",
+		Name: "feed: empty epoch missed", Flags: by("TestEmptyEpochsAreSwept"), File: "internal/journal/feed_sweep.go",
 		Old:    "case p.Epoch == epoch && len(rows) == 0 && next > 0:",
 		New:    "case p.Epoch < 0:",
 		Breaks: "A feed misses nothing if an empty epoch is deleted.",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -94,6 +95,12 @@ func feedsOf(feeds []*Feed) (all []view.Feed, err error) {
 	return all, nil
 }
 
+// lease returns the lease of a partition, a row in the table of the entities.
+func (f *Feed) lease(client *aztables.Client, partition string) (*eventual.Lease, error) {
+	key := keys.Key{Partition: partition, Row: journal.LeaseRow(f.name)}
+	return eventual.NewLease(client, key, &eventual.LeaseOptions{Duration: f.opts.Lease})
+}
+
 // Lag is how far a feed is behind in a partition.
 type Lag struct {
 	Changes  int           // that were not delivered
@@ -101,8 +108,9 @@ type Lag struct {
 	Snapshot bool          // the entities that are stored are delivered first
 }
 
-// Lag returns how far a feed is behind in a partition. It does not count changes that were swept before the feed has read them: see [ErrSwept]. Changes that are delivered at present count until the position is stored. One request, one or two if
-// the feed has no position there, and one for each 1,000 changes.
+// Lag returns how far a feed is behind in a partition. It does not count changes that were swept before the feed has read them: see
+// [ErrSwept]. Changes that are being delivered count until the position is stored. One request, one or two if the feed has no position
+// there, and one for each 1,000 changes.
 func (c *Changes[T]) Lag(ctx context.Context, f *Feed, partition string) (Lag, error) {
 	lag, err := c.lag(ctx, f, partition)
 	if err != nil {

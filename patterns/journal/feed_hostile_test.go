@@ -31,6 +31,8 @@ func TestASweepOfAFeedHasPages(t *testing.T) {
 			return w.changes.Sweep(t.Context(), o)
 		})
 		assert.Equal(t, len(cursors) > 1, true, "several pieces")
+		report := assert.Must(w.changes.Sweep(t.Context(), &patterns.SweepOptions{Partitions: []string{"p1", "p3"}}))(t)
+		assert.Equal(t, report.Found, 2)
 	})
 }
 
@@ -201,5 +203,20 @@ func TestAWorkerOfAnotherFeedDoesNotRun(t *testing.T) {
 			w.changes.Handle(worker, f, r.handle)
 			assert.WantError(t, worker.Run(t.Context()), eventual.ErrBadKind)
 		}
+	})
+}
+
+// A refusal that does not name the row does not show that the marker is lost.
+func TestAnUnnamedRefusalIsNoLostMarker(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		w, r := newFeedWorld(t, b)
+		assert.Must(w.Insert(t.Context(), newOrder("1", "new", 1)))(t)
+		b.Fault(storagetest.On("Table.Batch").Nth(1).Times(2).Status(404, "ResourceNotFound"))
+		assert.Must(w.Update(t.Context(), at("1"), func(o *order) error { o.State = "paid"; return nil }))(t)
+		b.ClearFaults()
+		assert.Must(w.Put(t.Context(), newOrder("1", "sent", 1)))(t)
+		r.runFor(t, 10*time.Second)
+		assert.Equal(t, r.parked(t), "")
+		assert.Contains(t, r.all(), "1 updated sent", "deliveries")
 	})
 }

@@ -139,6 +139,7 @@ func TestAFeedThatFailsSkipsNothing(t *testing.T) {
 		assert.Must(w.Insert(ctx, newOrder("1", "new", 1)))(t)
 		assert.Must(w.Insert(ctx, newOrder("2", "new", 1)))(t)
 		assert.Equal(t, r.run(t, 2), "[1 inserted new parked]")
+		assert.Equal(t, assert.Must(w.changes.Lag(ctx, r.Feed, "shop"))(t).Changes, 1) // the position is within the epoch
 		assert.Must(w.Insert(ctx, &order{PartitionKey: "elsewhere", RowKey: "3", State: "new"}))(t)
 		assert.Equal(t, r.run(t, 1), "[3 inserted new]")
 		assert.Must(w.Insert(ctx, newOrder("4", "new", 1)))(t)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
-
 	"github.com/azpatterns/azpatterns/internal/journal"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -179,19 +177,26 @@ func (d *delivery[T]) deliver(ctx context.Context, engine *journal.Journal) erro
 			return err
 		}
 		if p.Epoch > d.Epoch { // for the next message
-			return engine.Save(ctx, d.Partition, d.feed.name, &p)
+			return d.save(ctx, engine, &p)
 		}
 	}
 	for !d.isPast(p) {
 		next, err := d.page(ctx, engine, p)
 		if next != p {
-			err = errors.Join(err, engine.Save(context.WithoutCancel(ctx), d.Partition, d.feed.name, &next))
+			err = errors.Join(err, d.save(ctx, engine, &next))
 		}
 		if p = next; err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// save stores a position, also if the worker stops or loses its lease: what was delivered was.
+func (d *delivery[T]) save(ctx context.Context, engine *journal.Journal, p *journal.Position) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.feed.opts.Lease)
+	defer cancel()
+	return engine.Save(ctx, d.Partition, d.feed.name, p)
 }
 
 // page delivers the next changes, and returns the position after those that were delivered.
@@ -248,10 +253,4 @@ func (d *delivery[T]) snapshot(ctx context.Context, p journal.Position) (next jo
 		next.Snapshot = false
 	}
 	return next, nil
-}
-
-// lease returns the lease of a partition, a row in the table of the entities.
-func (f *Feed) lease(client *aztables.Client, partition string) (*eventual.Lease, error) {
-	key := keys.Key{Partition: partition, Row: journal.LeaseRow(f.name)}
-	return eventual.NewLease(client, key, &eventual.LeaseOptions{Duration: f.opts.Lease})
 }
