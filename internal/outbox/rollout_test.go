@@ -103,8 +103,12 @@ func (r *storeRun) changeAll(ctx context.Context, v version) {
 		each(repair) // adds up a counter whose row was deleted
 		r.check("recovery of the repair", r.recoverAs(ctx, v))
 	}
-	if v.retired != nil { // later programs cannot release a reservation of the view
-		time.Sleep(3 * testGrace)
+	if v.retired != nil { // later programs can neither release a reservation of the view nor remove a lookup row that arrived late
+		wait := 3 * testGrace
+		if r.added == "byLookup" {
+			wait = r.expiry + testGrace
+		}
+		time.Sleep(wait)
 		r.check("sweep", r.sweepAs(ctx, v))
 		r.check("recovery from the sweep", r.recoverAs(ctx, v))
 	}

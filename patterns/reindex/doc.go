@@ -81,7 +81,9 @@
 //  4. Wait as above, and run Backfill, which now removes the rows of all entities. Rows of
 //     counters stay, without the part of any entity.
 //  5. If the view has unique rows in other partitions, call [patterns.Store.Sweep]. It releases
-//     rows that processes had reserved when they were killed.
+//     rows that processes had reserved when they were killed. If it is a lookup view, wait for
+//     [patterns.StoreOptions.Expiry] and call Sweep. It removes rows that no entity names, such as
+//     one that arrived late. Those that it would have removed stay otherwise, without effect.
 //  6. Wait until the outbox queue is empty. Then deploy a version without the view.
 //
 // If the code of the view no longer exists, name the view only in Retired. Then its rows
