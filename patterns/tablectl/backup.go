@@ -12,7 +12,6 @@ import (
 	"hash"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"time"
 )
@@ -47,35 +46,36 @@ type dumped struct {
 
 func (d *dumped) file() string { return d.Table + ".jsonl.gz" }
 
-// errIncomplete is what a backup without a manifest is.
-var errIncomplete = errors.New("the backup is not complete: it has no " + manifestName)
-
-// readManifest reads a manifest, whose names lead nowhere else.
-func readManifest(ctx context.Context, p place, name string) (m manifest, err error) {
+// readManifest reads a manifest, whose names lead nowhere else. If there is none it returns nil.
+func readManifest(ctx context.Context, p place, name string) (*manifest, error) {
 	in, err := p.open(ctx, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
-		return m, err
+		return nil, err
 	}
 	defer in.Close()
+	var m manifest
 	err = json.NewDecoder(io.LimitReader(in, 64<<20)).Decode(&m)
 	bad := func(d dumped) bool { return isFile(d.Table) || d.Table == "" || d.Rows < 0 || d.Bytes < 0 }
 	if err != nil || m.Format != manifestFormat || slices.ContainsFunc(m.Tables, bad) {
-		return m, usagef("%s is not a manifest of this version of tablectl", name)
+		return nil, usagef("%s is not a manifest of this version of tablectl", name)
 	}
-	return m, nil
+	return &m, nil
 }
 
 func writeManifest(ctx context.Context, p place, name string, m *manifest) error {
-	text, err := json.MarshalIndent(m, "", "  ")
-	if err != nil {
-		return err
-	}
-	return p.create(ctx, name, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err })
+	return p.create(ctx, name, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetIndent("", "  ")
+		return e.Encode(m)
+	})
 }
 
 // backupFlags declares the flags that dump and restore have in common.
 func backupFlags(c *cli, name string) *move {
-	m := &move{cli: c, name: name, chunk: 10_000}
+	m := &move{cli: c, name: name, chunk: 10_000, create: true}
 	c.accountFlags("blob-", "the account of the container, if it is another one")
 	c.flags.IntVar(&m.parallel, "parallel", 8, "the largest `number` of concurrent requests")
 	return m
@@ -97,123 +97,124 @@ func dumpCommand(c *cli) action {
 		if err != nil {
 			return err
 		}
-		names := done.Job
-		if len(names) == 0 {
-			if names, err = listTables(ctx, c.from); err != nil {
-				return err
+		if err := m.dumpTables(ctx, p, done); err != nil {
+			if len(done.Tables) > 0 {
+				err = &advised{err, "the same command continues after " + figure{len(done.Tables), "tables"}.String()}
 			}
+			return err
 		}
 		rows := 0
-		shown := c.progress("rows", 0)
-		for _, name := range names {
-			i := slices.IndexFunc(done.Tables, func(d dumped) bool { return d.Table == name })
-			if i < 0 {
-				d, err := m.dumpTable(ctx, p, name, func(n int) { shown.update(int64(rows+n), 0) })
-				if err == nil {
-					i, done.Tables = len(done.Tables), append(done.Tables, d)
-					err = writeManifest(ctx, p, partName, done)
-				}
-				if err != nil {
-					if len(done.Tables) > 0 {
-						err = &advised{err, "the same command continues after " + figure{len(done.Tables), "tables"}.String()}
-					}
-					return err
-				}
-			}
-			rows += done.Tables[i].Rows
+		for _, d := range done.Tables {
+			rows += d.Rows
 		}
-		done.Ended = time.Now().UTC()
-		if err = writeManifest(ctx, p, manifestName, done); err == nil && len(names) > 0 {
-			err = p.remove(ctx, partName)
-		}
-		return cmp.Or(err, c.summary(false, "", figure{len(names), "tables"}, figure{rows, "rows"}))
+		return c.summary(false, "", figure{len(done.Tables), "tables"}, figure{rows, "rows"})
 	}
 }
 
 // beginDump returns the manifest to be completed.
 func (m *move) beginDump(ctx context.Context, p place, args []string) (*manifest, error) {
-	fresh := &manifest{Format: manifestFormat, Account: m.from.name, Where: m.where.text, Began: time.Now().UTC(), Job: args[1:]}
 	if m.force { // what is replaced is not complete any more
-		if err := p.remove(ctx, manifestName); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := cmp.Or(p.remove(ctx, manifestName), p.remove(ctx, partName)); err != nil {
 			return nil, err
 		}
-		return fresh, nil
 	}
-	switch _, err := readManifest(ctx, p, manifestName); {
-	case err == nil:
+	complete, err := readManifest(ctx, p, manifestName)
+	if err != nil {
+		return nil, err
+	}
+	if complete != nil {
 		return nil, usagef("%s contains a complete backup: use another place, or -force to replace it", args[0])
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, err
 	}
+	fresh := &manifest{Format: manifestFormat, Account: m.from.name, Where: m.where.text, Began: time.Now().UTC(), Job: args[1:]}
 	part, err := readManifest(ctx, p, partName)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return fresh, nil
-	case err != nil:
-		return nil, err
-	case part.Account != fresh.Account || part.Where != fresh.Where || !slices.Equal(part.Job, fresh.Job):
+	if part == nil {
+		return fresh, err
+	}
+	if part.Account != fresh.Account || part.Where != fresh.Where || !slices.Equal(part.Job, fresh.Job) {
 		return nil, usagef("%s contains a part of the backup of another command: use another place, or -force to replace it", args[0])
 	}
 	m.warn("continues after %s", figure{len(part.Tables), "tables"})
-	return &part, nil
+	return part, nil
+}
+
+// dumpTables writes the files of the tables that the manifest lacks, and then the manifest.
+func (m *move) dumpTables(ctx context.Context, p place, done *manifest) (err error) {
+	names := done.Job
+	if len(names) == 0 {
+		if names, err = listTables(ctx, m.from); err != nil {
+			return err
+		}
+	}
+	m.shown = m.progress("rows", 0)
+	for _, name := range names {
+		if slices.ContainsFunc(done.Tables, func(d dumped) bool { return d.Table == name }) {
+			continue
+		}
+		d, err := m.dumpTable(ctx, p, name)
+		if err != nil {
+			return err
+		}
+		done.Tables = append(done.Tables, d)
+		if err := writeManifest(ctx, p, partName, done); err != nil {
+			return err
+		}
+	}
+	done.Ended = time.Now().UTC()
+	if err := writeManifest(ctx, p, manifestName, done); err != nil {
+		return err
+	}
+	return p.remove(ctx, partName)
 }
 
 // dumpTable writes the file of a table.
-func (m *move) dumpTable(ctx context.Context, p place, name string, shown func(rows int)) (d dumped, err error) {
+func (m *move) dumpTable(ctx context.Context, p place, name string) (d dumped, err error) {
 	if isFile(name) {
 		return d, usagef("the name of a table has letters and digits only")
 	}
-	t, err := openTable(m.from.Table(name))
-	if err != nil {
-		return d, err
-	}
 	d.Table = name
+	before := m.job.Rows
 	err = p.create(ctx, d.file(), func(w io.Writer) error {
-		s := &sum{hash: sha256.New()}
+		s := &sum{Hash: sha256.New()}
 		z := gzip.NewWriter(io.MultiWriter(w, s))
-		m.job, m.write = state{}, func(_ context.Context, c *chunk) error { _, err := z.Write(textOfRows(c.rows)); return err }
-		if err := m.moveAll(ctx, m.scan(ctx, t, name), func() { shown(m.job.Rows) }); err != nil {
+		m.write = func(_ context.Context, c *chunk) error { _, err := z.Write(textOfRows(c.rows)); return err }
+		if err := m.run(ctx, m.scan(ctx, name)); err != nil {
 			return err
 		}
 		err := z.Close()
-		d.Rows, d.Bytes, d.SHA256 = m.job.Rows, s.size, s.text()
+		d.Rows, d.Bytes, d.SHA256 = m.job.Rows-before, s.size, hashText(s)
 		return err
 	})
 	return d, err
 }
 
-// sum is the size and the hash of a file.
+// sum is the hash and the size of what is written to it.
 type sum struct {
-	hash hash.Hash
+	hash.Hash
 	size int64
 }
 
 func (s *sum) Write(p []byte) (int, error) {
 	s.size += int64(len(p))
-	return s.hash.Write(p)
+	return s.Hash.Write(p)
 }
 
-func (s *sum) text() string { return hex.EncodeToString(s.hash.Sum(nil)) }
+func hashText(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
-// checked is the file of a table. At its end it fails if it is not the one that was dumped.
-type checked struct {
-	io.ReadCloser
-	sum
-	d *dumped
-}
-
-func (c *checked) Read(p []byte) (int, error) {
-	n, err := c.ReadCloser.Read(p)
-	_, _ = c.sum.Write(p[:n])
-	if err == io.EOF && (c.size != c.d.Bytes || c.text() != c.d.SHA256) {
-		err = fmt.Errorf("%s is not the file that the manifest describes", c.d.file())
-	}
-	return n, err
-}
-
-func openDumped(ctx context.Context, p place, d *dumped) (*checked, error) {
+// read calls do with the content of the file. It fails if do does not read the file that was dumped to its end.
+func (d *dumped) read(ctx context.Context, p place, do func(io.Reader) error) error {
 	in, err := p.open(ctx, d.file())
-	return &checked{ReadCloser: in, sum: sum{hash: sha256.New()}, d: d}, err
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	s := &sum{Hash: sha256.New()}
+	if err := do(io.TeeReader(in, s)); err != nil {
+		return err
+	}
+	if s.size != d.Bytes || hashText(s) != d.SHA256 {
+		return fmt.Errorf("%s is not the file that the manifest describes", d.file())
+	}
+	return nil
 }
 
 func restoreCommand(c *cli) action {
@@ -231,30 +232,24 @@ func restoreCommand(c *cli) action {
 			return err
 		}
 		all, err := readManifest(ctx, p, manifestName)
-		if errors.Is(err, fs.ErrNotExist) {
-			return usagef("%s: %w", args[0], errIncomplete)
-		}
 		if err != nil {
 			return err
 		}
-		var tables []dumped
-		for _, d := range all.Tables {
-			if len(args) == 1 || slices.Contains(args[1:], d.Table) {
-				tables = append(tables, d)
-				m.total += int64(d.Rows)
+		if all == nil {
+			return usagef("%s: the backup is not complete: it has no %s", args[0], manifestName)
+		}
+		tables, names := all.Tables, args[1:]
+		if len(names) > 0 {
+			tables = slices.DeleteFunc(tables, func(d dumped) bool { return !slices.Contains(names, d.Table) })
+			if len(tables) != len(names) {
+				return usagef("the backup has not all of these tables")
 			}
 		}
-		if len(args) > 1 && len(tables) != len(args)-1 {
-			return usagef("the backup has not all of these tables")
-		}
-		if m.state = cmp.Or(m.state, "restore.state"); m.dryRun {
-			m.state = ""
-		}
-		if m.job, m.continues, err = m.load(append([]string{m.name, c.from.name, args[0], all.Began.String(), m.mode}, args[1:]...)...); err != nil {
+		if err := m.begin("restore.state", append([]string{c.from.name, args[0], all.Began.String(), m.mode}, names...)...); err != nil {
 			return err
 		}
-		if err := checkDumped(ctx, p, tables); err != nil {
-			return err
+		if err := m.checkDumped(ctx, p, tables); err != nil {
+			return fmt.Errorf("nothing was written: %w", err)
 		}
 		if m.continues {
 			m.warn("continues after %s, %s", figure{m.job.Tables, "tables"}, figure{m.job.Rows + m.job.Refused, "rows"})
@@ -266,12 +261,22 @@ func restoreCommand(c *cli) action {
 	}
 }
 
+// checkDumped reads the files before anything is written.
+func (m *move) checkDumped(ctx context.Context, p place, tables []dumped) error {
+	for _, d := range tables {
+		m.total += int64(d.Rows)
+		if err := d.read(ctx, p, func(in io.Reader) error { _, err := io.Copy(io.Discard, in); return err }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // restoreTables restores the tables that the state has not.
 func (m *move) restoreTables(ctx context.Context, p place, tables []dumped) error {
-	shown := m.progress("rows", int64(m.job.Rows))
 	for m.job.Tables < len(tables) {
 		d := &tables[m.job.Tables]
-		if err := m.restoreTable(ctx, p, d, func() { shown.update(int64(m.job.Rows), m.total) }); err != nil {
+		if err := d.read(ctx, p, func(in io.Reader) error { return m.restoreTable(ctx, in, d) }); err != nil {
 			return inTable(d.Table, err)
 		}
 		m.job.Tables, m.job.Aside, m.job.position = m.job.Tables+1, 0, position{}
@@ -282,42 +287,22 @@ func (m *move) restoreTables(ctx context.Context, p place, tables []dumped) erro
 	return nil
 }
 
-// checkDumped reads the files before anything is written.
-func checkDumped(ctx context.Context, p place, tables []dumped) error {
-	for _, d := range tables {
-		in, err := openDumped(ctx, p, &d)
-		if err == nil {
-			_, err = io.Copy(io.Discard, in)
-			err = errors.Join(err, in.Close())
-		}
-		if err != nil {
-			return fmt.Errorf("nothing was written: %w", err)
-		}
-	}
-	return nil
-}
-
 // restoreTable writes the rows of a file to its table, which it creates if it does not exist.
-func (m *move) restoreTable(ctx context.Context, p place, d *dumped, after func()) error {
+func (m *move) restoreTable(ctx context.Context, in io.Reader, d *dumped) error {
 	m.label, m.aside, m.write = "table "+d.Table+", ", d.Table+".refused", m.store
-	if info, err := os.Stat(m.aside); err == nil && info.Size() > m.job.Aside && m.job.Offset == 0 && !m.force && !m.dryRun {
-		return usagef("%s exists: remove it", m.aside)
-	}
-	in, err := openDumped(ctx, p, d)
-	if err != nil {
+	if err := m.spare(m.aside, m.job.Offset > 0); err != nil {
 		return err
 	}
-	defer in.Close()
-	before := sha256.New()
 	z, err := gzip.NewReader(in)
-	if err == nil && m.job.Offset > 0 {
-		err = m.skip(z, before, d.file())
-	}
-	if err == nil {
-		err = m.openTable(ctx, m.from.Table(d.Table), !m.dryRun)
-	}
 	if err != nil {
 		return err
 	}
-	return m.moveAll(ctx, m.lines(z, before), after)
+	l := newLines(z)
+	if err := l.skip(m.job.position, d.file()); err != nil {
+		return err
+	}
+	if err := m.openTable(ctx, m.from.rows(d.Table)); err != nil {
+		return err
+	}
+	return m.run(ctx, l.steps(m.filter))
 }

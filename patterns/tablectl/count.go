@@ -12,10 +12,7 @@ func countCommand(c *cli) action {
 	c.filterFlags()
 	parallel := c.flags.Int("parallel", 8, "the largest `number` of concurrent requests")
 	return func(ctx context.Context, args []string) error {
-		t, err := openTable(c.from.Table(args[0]))
-		if err != nil {
-			return err
-		}
+		t := c.from.rows(args[0])
 		p := c.progress("rows", 0)
 		var n patterns.Progress
 		// Only the keys are read.

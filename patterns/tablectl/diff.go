@@ -31,12 +31,7 @@ func diffCommand(c *cli) action {
 				return err
 			}
 			from, to := pair[0], pair[1]
-			equal := from != nil && to != nil && bytes.Equal(from.text, to.text)
-			if from != nil && to != nil && !equal {
-				if equal, err = sameContent(from.Item, to.Item); err != nil {
-					return err
-				}
-			}
+			equal := from != nil && to != nil && (bytes.Equal(from.text, to.text) || sameContent(from.Item, to.Item))
 			switch {
 			case from == nil:
 				added++
@@ -77,12 +72,7 @@ func (c *cli) ordered(ctx context.Context, a *Account, name string) iter.Seq2[ro
 			}
 			return
 		}
-		t, err := openTable(a.Table(name))
-		if err != nil {
-			yield(row{}, err)
-			return
-		}
-		for item, err := range t.Query(ctx, c.filter, &patterns.QueryOptions{Allow: query.TableScan, Ordered: true}) {
+		for item, err := range a.rows(name).Query(ctx, c.filter, &patterns.QueryOptions{Allow: query.TableScan, Ordered: true}) {
 			r, err2 := encoded(item)
 			if !yield(r, inTable(name, cmp.Or(err, err2))) {
 				return

@@ -88,7 +88,7 @@ func TestAStateLeadsNowhereElse(t *testing.T) {
 func cursorElsewhere(t *testing.T) (cursor string) {
 	acct := storagetest.Start(nil)
 	newTable(t, acct, "Elsewhere", sampleRows(50))
-	table := assert.Must(openTable(acct.Tables().NewClient("Elsewhere")))(t)
+	table := openTable(acct.Tables().NewClient("Elsewhere"))
 	for page, err := range table.Scan(t.Context(), anyRow, "", &patterns.QueryOptions{PageSize: 10}) {
 		assert.NoError(t, err)
 		cursor = page.Cursor

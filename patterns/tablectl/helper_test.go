@@ -48,10 +48,8 @@ func newTable(t testing.TB, acct *storagetest.Account, name string, rows []row) 
 	t.Helper()
 	var opts aztables.ClientOptions
 	patterns.Accelerate(&opts.ClientOptions)
-	table, err := openTable(acct.TablesWith(&opts).NewClient(name))
-	if err == nil {
-		err = table.Create(t.Context())
-	}
+	table := openTable(acct.TablesWith(&opts).NewClient(name))
+	err := table.Create(t.Context())
 	if err == nil {
 		_, err = table.Bulk(t.Context(), operations(rows, "insert"), nil)
 	}
@@ -114,7 +112,7 @@ func tableText(t testing.TB, acct *storagetest.Account, name string) string {
 	t.Helper()
 	var opts aztables.ClientOptions
 	patterns.Accelerate(&opts.ClientOptions)
-	table := assert.Must(openTable(acct.TablesWith(&opts).NewClient(name)))(t)
+	table := openTable(acct.TablesWith(&opts).NewClient(name))
 	var rows []row
 	for page, err := range table.Scan(t.Context(), anyRow, "", nil) {
 		assert.NoError(t, err)

@@ -52,8 +52,8 @@ func (m *move) insert(ctx context.Context, c *chunk) (rest []row, err error) {
 		for _, r := range batches[i] {
 			if item, ok := found[r.Key.Row]; !ok {
 				rest = append(rest, r)
-			} else if err := m.existing(c, r, item); err != nil {
-				return err
+			} else {
+				m.existing(c, r, item)
 			}
 		}
 		return nil

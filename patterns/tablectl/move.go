@@ -3,7 +3,6 @@ package tablectl
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"iter"
@@ -29,6 +28,7 @@ type move struct {
 
 	job       state
 	continues bool
+	shown     *progress
 	table     *patterns.Table[stored] // that is written
 	write     func(ctx context.Context, c *chunk) error
 }
@@ -71,7 +71,7 @@ func (m *move) check() error {
 	return nil
 }
 
-func (m *move) do(ctx context.Context, args []string) (err error) {
+func (m *move) do(ctx context.Context, args []string) error {
 	if err := m.check(); err != nil {
 		return err
 	}
@@ -86,20 +86,17 @@ func (m *move) do(ctx context.Context, args []string) (err error) {
 	if m.name == "export" {
 		output, file = args[1], args[1]
 	}
-	switch {
-	case m.dryRun:
-		m.state = ""
-	case m.name != "copy" && file != standard:
-		m.state = cmp.Or(m.state, file+".state")
+	defaultState := file + ".state"
+	if m.name == "copy" || file == standard {
+		defaultState = ""
 	}
-	m.job, m.continues, err = m.load(m.name, m.from.name, args[0], m.to.name, args[1], m.mode, m.where.text)
-	if err != nil {
+	if err := m.begin(defaultState, m.from.name, args[0], m.to.name, args[1], m.mode, m.where.text); err != nil {
 		return err
 	}
-	if info, err := os.Stat(output); err == nil && !m.continues && !m.force && !m.dryRun && info.Mode().IsRegular() && info.Size() > 0 {
-		return usagef("%s exists: remove it, or use -force to overwrite it", output)
+	if err := m.spare(output, m.continues); err != nil {
+		return err
 	}
-	chunks, err := m.source(ctx, args[0])
+	steps, err := m.source(ctx, args[0])
 	if err == nil {
 		err = m.target(ctx, args[1])
 	}
@@ -107,42 +104,66 @@ func (m *move) do(ctx context.Context, args []string) (err error) {
 		return err
 	}
 	m.announce(args[0])
-	return m.run(ctx, chunks)
+	if err := m.job.end(m.run(ctx, steps)); err != nil {
+		return err
+	}
+	return m.moved(m.aside)
+}
+
+// begin loads the state of a job, and begins to show the progress.
+func (m *move) begin(defaultState string, job ...string) (err error) {
+	if m.state = cmp.Or(m.state, defaultState); m.dryRun {
+		m.state = ""
+	}
+	m.job, m.continues, err = m.load(append([]string{m.name}, job...)...)
+	m.shown = m.progress("rows", int64(m.job.Rows))
+	if m.name == "import" {
+		m.shown = m.progress("bytes", m.job.Offset)
+	}
+	return err
+}
+
+// spare refuses to overwrite a file that this job has not written.
+func (m *move) spare(path string, written bool) error {
+	info, err := os.Stat(path)
+	if err == nil && !written && !m.force && !m.dryRun && info.Mode().IsRegular() && info.Size() > 0 {
+		return usagef("%s exists: remove it, or use -force to overwrite it", path)
+	}
+	return nil
 }
 
 // source returns what is read.
-func (m *move) source(ctx context.Context, name string) (iter.Seq2[chunk, error], error) {
-	if m.name != "import" {
-		t, err := openTable(m.from.Table(name))
-		return m.scan(ctx, t, name), err
+func (m *move) source(ctx context.Context, name string) (iter.Seq2[step, error], error) {
+	switch {
+	case m.name != "import":
+		return m.scan(ctx, name), nil
+	case name == standard:
+		return newLines(io.NopCloser(m.in)).steps(m.filter), nil
 	}
-	if name == standard {
-		return m.lines(io.NopCloser(m.in), sha256.New()), nil
-	}
-	f, before, err := m.openFile(name)
-	return m.lines(f, before), err
+	l, err := m.openFile(name)
+	return l.steps(m.filter), err
 }
 
 // announce prints where the command begins.
 func (m *move) announce(source string) {
-	switch {
-	case source == standard:
+	if source == standard {
 		source = "the standard input"
-		fallthrough
-	case !m.continues:
-		fmt.Fprintf(m.err, "begins at the start of %s\n", source)
-	case m.name == "import":
-		fmt.Fprintf(m.err, "continues at line %d of %s\n", m.job.Line+1, source)
-	default:
-		fmt.Fprintf(m.err, "continues after %d rows of %s\n", m.job.Rows+m.job.Refused, source)
 	}
+	begins := "begins at the start"
+	if m.continues {
+		begins = fmt.Sprintf("continues after %d rows", m.job.Rows+m.job.Refused)
+		if m.name == "import" {
+			begins = fmt.Sprintf("continues at line %d", m.job.Line+1)
+		}
+	}
+	fmt.Fprintf(m.err, "%s of %s\n", begins, source)
 }
 
-// target opens what is written.
+// target opens what is written. A file is created with the first chunk, if the table can be read.
 func (m *move) target(ctx context.Context, name string) error {
 	if m.name != "export" {
 		m.write = func(ctx context.Context, c *chunk) error { return inTable(name, m.store(ctx, c)) }
-		return inTable(name, m.openTable(ctx, m.to.Table(name), m.create && !m.dryRun))
+		return inTable(name, m.openTable(ctx, m.to.rows(name)))
 	}
 	write := func(text []byte) error { return writeAt(name, m.job.Written, text) }
 	switch {
@@ -159,66 +180,67 @@ func (m *move) target(ctx context.Context, name string) error {
 		m.job.Written += int64(len(text))
 		return err
 	}
-	if m.continues {
-		return write(nil)
-	}
-	return nil // the file is created with the first chunk, if the table can be read
+	return nil
 }
 
-// run moves the chunks. The state is saved after each, except the last: then it is removed.
-func (m *move) run(ctx context.Context, chunks iter.Seq2[chunk, error]) error {
+// chunk is what is moved between two saves of the state.
+type chunk struct {
+	rows    []row
+	refused []row // lines and rows that are kept aside
+	read    int   // rows that were read for it
+	bytes   int
+}
+
+// maxChunkBytes ends a chunk early if its rows are long.
+const maxChunkBytes = 16 << 20
+
+func (c *chunk) add(s step) {
+	c.read += s.read
+	for _, r := range s.rows {
+		c.bytes += len(r.text)
+		if r.refused != nil {
+			c.refused = append(c.refused, r)
+		} else {
+			c.rows = append(c.rows, r)
+		}
+	}
+}
+
+// run moves what is read, in chunks. The state is saved after each, except the last: then it is removed. If a chunk fails, the
+// state that is saved is not changed.
+func (m *move) run(ctx context.Context, steps iter.Seq2[step, error]) error {
 	if _, missing := os.Stat(m.aside); m.continues && missing == nil {
 		if err := writeAt(m.aside, m.job.Aside, nil); err != nil {
 			return err
 		}
 	}
-	unit, done := "rows", func() int64 { return int64(m.job.Rows) }
-	if m.name == "import" {
-		unit, done = "bytes", func() int64 { return m.job.Offset }
-	}
-	p := m.progress(unit, done())
-	err := m.moveAll(ctx, chunks, func() { p.update(done(), m.total) })
-	if err := m.job.end(err); err != nil {
-		return err
-	}
-	return m.moved(m.aside)
-}
-
-// moved prints what was moved, after other figures.
-func (m *move) moved(aside string, before ...figure) error {
-	note := noteOf(m.dryRun)
-	if m.job.Refused > 0 && !m.dryRun {
-		note = "refused rows are in " + aside
-	}
-	return m.summary(m.job.Refused > 0, note, append(before, figure{m.job.Rows, "rows"}, figure{m.job.Present, "present"}, figure{m.job.Refused, "refused"})...)
-}
-
-// moveAll moves chunks and calls after each of them.
-func (m *move) moveAll(ctx context.Context, chunks iter.Seq2[chunk, error], after func()) error {
-	for c, err := range chunks {
-		if err == nil {
-			err = m.moveChunk(ctx, &c)
+	var c chunk
+	for s, err := range steps {
+		if err != nil {
+			return err
+		}
+		if c.add(s); !s.last && c.read < m.chunk && c.bytes < maxChunkBytes {
+			continue
+		}
+		if err = m.write(ctx, &c); err == nil {
+			err = m.keepAside(&c)
+		}
+		m.job.Rows += len(c.rows)
+		m.job.position = s.after()
+		if err == nil && !s.last {
+			err = m.job.save()
 		}
 		if err != nil {
 			return err
 		}
-		after()
+		done := int64(m.job.Rows)
+		if m.name == "import" {
+			done = m.job.Offset
+		}
+		m.shown.update(done, m.total)
+		c = chunk{}
 	}
 	return nil
-}
-
-// moveChunk moves a chunk. If that fails, the state that is saved is not changed.
-func (m *move) moveChunk(ctx context.Context, c *chunk) error {
-	err := m.write(ctx, c)
-	if err == nil {
-		err = m.keepAside(c)
-	}
-	m.job.Rows += len(c.rows)
-	m.job.position = c.position
-	if err != nil || c.last {
-		return err
-	}
-	return m.job.save()
 }
 
 // keepAside reports what was refused, and appends it to the file of refused rows.
@@ -239,4 +261,13 @@ func (m *move) keepAside(c *chunk) (err error) {
 	m.job.Refused += len(c.refused)
 	m.job.Aside += int64(len(text))
 	return err
+}
+
+// moved prints what was moved, after other figures.
+func (m *move) moved(aside string, before ...figure) error {
+	note := noteOf(m.dryRun)
+	if m.job.Refused > 0 && !m.dryRun {
+		note = "refused rows are in " + aside
+	}
+	return m.summary(m.job.Refused > 0, note, append(before, figure{m.job.Rows, "rows"}, figure{m.job.Present, "present"}, figure{m.job.Refused, "refused"})...)
 }

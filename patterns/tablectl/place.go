@@ -11,11 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/bloberror"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 
 	"github.com/azpatterns/azpatterns/internal/sdkerr"
-	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // place is where a backup is. A name that does not exist is fs.ErrNotExist.
@@ -23,7 +23,7 @@ type place interface {
 	// create stores what write writes, or nothing if there is an error or a crash.
 	create(ctx context.Context, name string, write func(io.Writer) error) error
 	open(ctx context.Context, name string) (io.ReadCloser, error)
-	remove(ctx context.Context, name string) error
+	remove(ctx context.Context, name string) error // also if it does not exist
 }
 
 // blobPlace begins the argument for a container.
@@ -41,11 +41,10 @@ func (c *cli) openPlace(ctx context.Context, name string, create bool) (place, e
 	name, prefix, _ := strings.Cut(name, "/")
 	client, err := c.to.Container(name)
 	if err == nil && create {
-		_, err = client.Create(ctx, nil)
-		if e := sdkerr.New("create container", err); err != nil && !errors.Is(e, patterns.ErrExists) && e.Code != "ContainerAlreadyExists" {
-			return nil, e
+		if _, err = client.Create(ctx, nil); bloberror.HasCode(err, bloberror.ContainerAlreadyExists) {
+			err = nil
 		}
-		err = nil
+		err = blobError("create container", err)
 	}
 	return &blobs{client, prefix}, err
 }
@@ -70,7 +69,10 @@ func (f folder) open(_ context.Context, name string) (io.ReadCloser, error) {
 }
 
 func (f folder) remove(_ context.Context, name string) error {
-	return os.Remove(filepath.Join(string(f), name))
+	if err := os.Remove(filepath.Join(string(f), name)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // blobs is a prefix of a container. Its memory is two blocks.
@@ -111,8 +113,10 @@ func (b *blobs) open(ctx context.Context, name string) (io.ReadCloser, error) {
 }
 
 func (b *blobs) remove(ctx context.Context, name string) error {
-	_, err := b.blob(name).Delete(ctx, nil)
-	return blobError("delete blob", err)
+	if _, err := b.blob(name).Delete(ctx, nil); !bloberror.HasCode(err, bloberror.BlobNotFound) {
+		return blobError("delete blob", err)
+	}
+	return nil
 }
 
 func blobError(op string, err error) error {

@@ -2,6 +2,7 @@ package tablectl
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,6 +32,13 @@ func TestRowsOfEveryTypeAreEqualAfterExportAndImport(t *testing.T) {
 	})
 }
 
+// onlyRow returns the row of a line.
+func onlyRow(line string) (r row, err error) {
+	for r, err = range newLines(io.NopCloser(strings.NewReader(line))).rows() {
+	}
+	return r, err
+}
+
 func TestLinesOfTheServiceAreRead(t *testing.T) {
 	for line, want := range map[string]string{
 		`{"odata.etag":"W/\"x\"","PartitionKey":"p","RowKey":"r","Timestamp@odata.type":"Edm.DateTime","Timestamp":"2020-01-01T00:00:00Z","A":1,"azp_stamp":"s"}`: `"A":1`,
@@ -42,7 +50,7 @@ func TestLinesOfTheServiceAreRead(t *testing.T) {
 		`{"RowKey":"r","A":"\ud83d\ude00\\ud800","A@odata.type":"Edm.String","PartitionKey":"p"}`:                                                                 `"A":"😀\\ud800"`,
 		`{"RowKey":"r","A":"2020-01-01T02:00:00+02:00","A@odata.type":"Edm.DateTime","PartitionKey":"p"}`:                                                         `"A@odata.type":"Edm.DateTime","A":"2020-01-01T00:00:00Z"`,
 	} {
-		r, err := newLines(strings.NewReader(line), position{}).row()
+		r, err := onlyRow(line)
 		if err = errors.Join(r.refused, err); err != nil {
 			t.Fatalf("%s: %v", line, err)
 		}
@@ -73,7 +81,7 @@ func TestLinesThatAreNoRowsAreRefusedWithoutTheirValues(t *testing.T) {
 		`{"PartitionKey":"p","RowKey":"r","A":"\ud800 SECRET"}`:                                               "malformed body at byte 0: invalid Unicode",
 		"{\"PartitionKey\":\"p\",\"RowKey\":\"\xff\"}":                                                        "malformed body at byte 30: not UTF-8",
 	} {
-		if r, err := newLines(strings.NewReader(line), position{}).row(); err != nil || r.refused == nil || r.refused.Error() != "decode JSON: "+want {
+		if r, err := onlyRow(line); err != nil || r.refused == nil || r.refused.Error() != "decode JSON: "+want {
 			t.Errorf("%s: %v, want %s", line, r.refused, want)
 		}
 	}

@@ -19,10 +19,7 @@ import (
 
 func getCommand(c *cli) action {
 	return func(ctx context.Context, args []string) error {
-		t, err := openTable(c.from.Table(args[0]))
-		if err != nil {
-			return err
-		}
+		t := c.from.rows(args[0])
 		item, err := t.Get(ctx, keys.Key{Partition: args[1], Row: args[2]})
 		if err != nil {
 			return inTable(args[0], err)
@@ -59,10 +56,7 @@ func putCommand(c *cli) action {
 		if err != nil {
 			return usagef("the row: %w", err)
 		}
-		t, err := openTable(c.from.Table(args[0]))
-		if err != nil {
-			return err
-		}
+		t := c.from.rows(args[0])
 		for op := range operations([]row{{Item: item}}, m.mode) {
 			if _, err := t.Do(ctx, op); err != nil {
 				return inTable(args[0], err)
@@ -76,10 +70,8 @@ func rmCommand(c *cli) action {
 	c.filterFlags()
 	yes := c.flags.Bool("yes", false, "delete the rows that match -where; without it they are counted")
 	return func(ctx context.Context, args []string) error {
-		t, err := openTable(c.from.Table(args[0]))
+		t := c.from.rows(args[0])
 		switch {
-		case err != nil:
-			return err
 		case (len(args) == 3) == (c.where.text != "") || len(args) == 2:
 			return usagef("rm has either the two keys of a row or -where")
 		case len(args) == 3:
@@ -116,10 +108,7 @@ func queryCommand(c *cli) action {
 		if *asCSV && o.Select == nil {
 			return usagef("-csv needs -select: survey prints the properties of a table")
 		}
-		t, err := openTable(c.from.Table(args[0]))
-		if err != nil {
-			return err
-		}
+		t := c.from.rows(args[0])
 		plan, err := t.Explain(c.filter, &o)
 		if err != nil {
 			return usagef("%w", err)

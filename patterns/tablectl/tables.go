@@ -28,13 +28,12 @@ func tablesCommand(c *cli) action {
 			}
 		}
 		for _, name := range names {
-			t, err := openTable(c.from.Table(name))
-			switch {
-			case err != nil:
-			case do == "create":
-				err = t.Create(ctx)
-			case do == "drop":
-				err = t.Drop(ctx)
+			var err error
+			switch do {
+			case "create":
+				err = c.from.rows(name).Create(ctx)
+			case "drop":
+				err = c.from.rows(name).Drop(ctx)
 			}
 			if err == nil {
 				err = c.print(map[string]string{"table": name}, name)

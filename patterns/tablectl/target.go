@@ -14,11 +14,12 @@ import (
 )
 
 // openTable opens the table that is written.
-func (m *move) openTable(ctx context.Context, client *aztables.Client, create bool) (err error) {
-	if m.table, err = openTable(client); err == nil && create {
-		err = m.table.Create(ctx)
+func (m *move) openTable(ctx context.Context, t *patterns.Table[stored]) error {
+	m.table = t
+	if m.create && !m.dryRun {
+		return t.Create(ctx)
 	}
-	return err
+	return nil
 }
 
 // store stores a chunk. Rows that the service would refuse are refused; any other failure ends the
@@ -28,8 +29,8 @@ func (m *move) store(ctx context.Context, c *chunk) error {
 	if m.dryRun { // each chunk has an account of its own, so that memory does not grow
 		var opts aztables.ClientOptions
 		patterns.Accelerate(&opts.ClientOptions)
-		client := storagetest.Start(nil).TablesWith(&opts).NewClient("dryrun")
-		if err := m.openTable(ctx, client, true); err != nil {
+		m.table = openTable(storagetest.Start(nil).TablesWith(&opts).NewClient("dryrun"))
+		if err := m.table.Create(ctx); err != nil {
 			return err
 		}
 	}
@@ -53,13 +54,11 @@ func (m *move) store(ctx context.Context, c *chunk) error {
 		case errors.Is(f.Err, patterns.ErrExists):
 			item, err := m.table.Get(ctx, rest[f.Index].Key)
 			if err == nil {
-				err = m.existing(c, rest[f.Index], item)
-			}
-			if err != nil && !errors.Is(err, patterns.ErrNotFound) {
-				return err
-			}
-			if err == nil {
+				m.existing(c, rest[f.Index], item)
 				continue
+			}
+			if !errors.Is(err, patterns.ErrNotFound) {
+				return err
 			}
 		}
 		m.refuse(c, rest[f.Index], f.Err)
@@ -76,17 +75,12 @@ func (m *move) refuse(c *chunk, r row, err error) {
 
 // existing counts a row that cannot be inserted because the table has it: a command that continues may have inserted it before it
 // was interrupted.
-func (m *move) existing(c *chunk, r row, stored patterns.Item[stored]) error {
-	same, err := sameContent(stored, r.Item)
-	switch {
-	case err != nil:
-		return err
-	case same:
+func (m *move) existing(c *chunk, r row, stored patterns.Item[stored]) {
+	if sameContent(stored, r.Item) {
 		m.job.Present++
-	default:
+	} else {
 		m.refuse(c, r, patterns.ErrExists)
 	}
-	return nil
 }
 
 func operations(rows []row, mode string) iter.Seq[patterns.Op[stored]] {
