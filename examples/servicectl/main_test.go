@@ -18,7 +18,8 @@ import (
 // want runs a command of the service and compares its exit code.
 func want(t *testing.T, code int, args ...string) {
 	t.Helper()
-	got := tablectl.Run(t.Context(), args, tablectl.StoreOf("sessions", open), tablectl.ToSweep("ended-sessions", openEnded))
+	got := tablectl.Run(t.Context(), args, tablectl.StoreOf("sessions", open), tablectl.ToSweep("ended-sessions", openEnded),
+		tablectl.JournalOf("session-changes", openChanges))
 	if got != code {
 		t.Errorf("%v: exit code %d, want %d", args, got, code)
 	}
@@ -59,6 +60,9 @@ func TestTheServiceVerifiesRepairsAndSweepsItsSessions(t *testing.T) {
 	want(t, 0, "repair", "-env", "SERVICE", "sessions")
 	want(t, 0, "verify", "-env", "SERVICE", "sessions")
 	want(t, 0, "sweep", "-env", "SERVICE", "sessions")
+	want(t, 0, "journal", "-env", "SERVICE", "session-changes", "ann", "s1")
+	want(t, 0, "sweep", "-env", "SERVICE", "session-changes")
+	want(t, 2, "journal", "-env", "SERVICE", "sessions", "ann", "s1") // has no journal
 
 	// Bob's session has ended, but its row is less than an hour old. The second sweep is of a Store with a shorter Expiry.
 	before := rows(t, client)
@@ -66,7 +70,7 @@ func TestTheServiceVerifiesRepairsAndSweepsItsSessions(t *testing.T) {
 	assert.Equal(t, rows(t, client), before, "rows")
 	soon := tablectl.ToSweep("ended-sessions", func(a *tablectl.Account) (eventual.Sweeper, error) {
 		table := assert.Must(patterns.NewTable[Session](a.Table("Sessions"), nil))(t)
-		views := []patterns.View[Session]{byEnd, byDevice}
+		views := []patterns.View[Session]{byEnd, byDevice, changes}
 		store, err := patterns.NewStore(table, &patterns.StoreOptions[Session]{Views: views, Grace: time.Millisecond, Expiry: 2 * time.Millisecond})
 		return byEnd.On(store), err
 	})
@@ -75,5 +79,5 @@ func TestTheServiceVerifiesRepairsAndSweepsItsSessions(t *testing.T) {
 			t.Fatalf("exit code %d", code)
 		}
 	}
-	assert.Equal(t, before-rows(t, client), 3, "rows of a session that were removed")
+	assert.Equal(t, before-rows(t, client), 3-1, "rows of a session that were removed, without the one of its journal that was added")
 }

@@ -79,7 +79,7 @@ var edges = map[string][]string{
 	},
 	"examples/leader":     {"keys", "patterns", "patterns/eventual"},
 	"examples/partitions": {"keys", "patterns", "patterns/eventual"},
-	"examples/servicectl": {"patterns", "patterns/eventual", "patterns/expiry", "patterns/secondaryindex", "patterns/tablectl"},
+	"examples/servicectl": {"patterns", "patterns/eventual", "patterns/expiry", "patterns/journal", "patterns/secondaryindex", "patterns/tablectl"},
 	"examples/queuejob":   {"keys", "patterns", "patterns/eventual", "patterns/secondaryindex"},
 	"examples/quickstart": {
 		"examples/internal/account",
@@ -429,6 +429,7 @@ var edges = map[string][]string{
 		"patterns",
 		"patterns/eventual",
 		"patterns/heat",
+		"patterns/journal",
 		"patterns/reindex",
 		"patterns/secondaryindex",
 		"patterns/storagetest",

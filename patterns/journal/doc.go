@@ -34,7 +34,7 @@
 //	for change, err := range changes.On(store).History(ctx, key, nil) {
 //
 // [Changes.AsOf] returns the state at a time, [Changes.Restore] stores an earlier version, [Changes.Sweep] deletes old changes: call
-// it every day, from a worker with HandleSweep of package eventual, or from a command with ToSweep of package tablectl. Changes that are
+// it every day, from a worker with HandleSweep of package eventual, or from a command with JournalOf of package tablectl, which also prints the history. Changes that are
 // made without the Store are not recorded: the next recorded change follows the last one. To a table with entities, and to programs that
 // run, add a journal like any view, as package reindex describes, without Backfill: the history of an entity begins with its next
 // change. Properties that the type has no field for are recorded too, but not returned.

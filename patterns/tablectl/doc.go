@@ -13,7 +13,7 @@
 //
 // # Your own Stores
 //
-// What a view contains is Go code, so no program can read it from a table. The commands verify, repair and sweep know the
+// What a view contains is Go code, so no program can read it from a table. The commands verify, repair, sweep and journal know the
 // Stores with which a program calls [Main]. A service has a second program, which declares each Store by the function that the
 // service uses:
 //
@@ -23,7 +23,8 @@
 //		}))
 //	}
 //
-// The command sweep also takes what [ToSweep] declares, such as entities that expire; examples/servicectl has both.
+// The command sweep also takes what [ToSweep] declares, such as entities that expire, and the command journal what [JournalOf]
+// declares; examples/servicectl has all three.
 // The program has all other commands as well. Its flags select the account, so it declares no client and reads no secret.
 //
 // # Cost

@@ -73,6 +73,7 @@ func commands() []command {
 		{"verify", "STORE", "report the rows of views that differ from what the entities imply", 1, 1, true, viewCommand(false)},
 		{"repair", "STORE", "correct them", 1, 1, true, viewCommand(true)},
 		{"sweep", "STORE", "complete operations whose outbox messages were lost", 1, 1, true, sweepCommand},
+		{"journal", "JOURNAL PARTITIONKEY ROWKEY", "print the recorded changes of an entity, the newest first", 3, 3, true, journalCommand},
 		{"poison", "list|show|replay|discard QUEUE [ID…]", "list, replay or discard messages that could not be processed", 2, many, true, poisonCommand},
 		{"heat", "SNAPSHOT…", "merge what -heat has saved, print the findings, write the page", 1, many, false, heatCommand},
 	}
@@ -98,7 +99,7 @@ type cli struct {
 	filter   query.Filter
 }
 
-// Main executes the command line of the process and exits. stores are those that verify, repair and sweep know. An interrupt
+// Main executes the command line of the process and exits. stores are those that verify, repair, sweep and journal know. An interrupt
 // ends the command; a second one ends the process immediately.
 func Main(stores ...Store) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

@@ -42,13 +42,12 @@ func viewCommand(repair bool) func(*cli) action {
 			c.flags.BoolVar(&o.DryRun, "dry-run", false, "report what would be done, and change nothing")
 		}
 		return func(ctx context.Context, args []string) error {
-			swept, err := c.openStore(args[0])
+			s, err := c.openStore(args[0])
 			if err != nil {
 				return err
 			}
-			s, ok := swept.(opened)
-			if !ok {
-				return usagef("%s has no views: only sweep takes it", args[0])
+			if s.verify == nil {
+				return usagef("%s has no views", args[0])
 			}
 			if *views != "" {
 				o.Views = strings.Split(*views, ",")
