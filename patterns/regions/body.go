@@ -34,8 +34,9 @@ func (a *reply) receive(resp *http.Response, err error) {
 		return
 	}
 	defer resp.Body.Close()
+	a.body = resp.Body
 	b := &body{text: limit.GetBuffer(int(min(max(resp.ContentLength, 0), limit.MaxReply)) + bytes.MinRead)}
-	text, err := limit.ReadAll(b.text, &arriving{resp.Body, a, 0}, limit.MaxReply)
+	text, err := limit.ReadAll(b.text, a, limit.MaxReply)
 	if a.err = err; err == nil && resp.StatusCode == http.StatusOK && int64(len(text)) < resp.ContentLength {
 		a.err = io.ErrUnexpectedEOF // net/http has this error, other transports may not
 	}
@@ -45,18 +46,12 @@ func (a *reply) receive(resp *http.Response, err error) {
 	}
 }
 
-// arriving records when parts of a long body arrive.
-type arriving struct {
-	io.Reader
-	of *reply
-	n  int
-}
-
-func (r *arriving) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	if r.n += n; r.n >= alivePart {
-		r.n = 0
-		r.of.alive.Store(int64(time.Since(r.of.began)))
+// Read reads the body, and records when parts of a long one arrive.
+func (a *reply) Read(p []byte) (int, error) {
+	n, err := a.body.Read(p)
+	if a.part += n; a.part >= alivePart {
+		a.part = 0
+		a.alive.Store(int64(time.Since(a.began)))
 	}
 	return n, err
 }

@@ -3,6 +3,7 @@ package regions
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -45,7 +46,8 @@ type race struct {
 	late           *time.Timer   // begins to wait in another goroutine
 	shared         sync.Once     // makes the channels
 	first          reply
-	sent           []*reply
+	sent           []*reply // in room
+	room           [3]*reply
 	open           int    // requests without a reply
 	asked          bool   // the read was sent again, or both regions have it
 	failure        *reply // of the primary, if that has failed
@@ -57,6 +59,8 @@ type reply struct {
 	source Source
 	probe  bool
 	began  time.Time
+	body   io.Reader
+	part   int                // bytes of body since alive
 	alive  atomic.Int64       // when a part of a long body arrived, in nanoseconds after began
 	cancel context.CancelFunc // of the request
 	ended  bool               // the race has received it
@@ -203,7 +207,7 @@ func (r *race) end() {
 
 // begin decides where the first request is sent. It reports whether there is a region to send it to.
 func (r *race) begin() bool {
-	r.began, r.way = time.Now(), route{first: Secondary}
+	r.began, r.way, r.sent = time.Now(), route{first: Secondary}, r.room[:0]
 	if r.only != Secondary {
 		r.way = r.pair.health.route(r.began)
 	}
