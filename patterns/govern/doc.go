@@ -94,7 +94,7 @@
 //	a known target                      at least 97.9 %, at most 0.04 % refused; p99 at most 1.002 times that of a token bucket at 95 % (72 loads)
 //	background, known target            p99 of reads at most 0.8 transactions longer (72 loads)
 //	background, no known target         at most 0.01 transactions longer (72 loads)
-//	two governors                       40 % to 60 % each after 30 s in 34 of 83, 8 % at the least; 93 % to 100 % together;
+//	two governors                       40 % to 60 % each after 30 s in 73 of 163, 6 % at the least; 90 % to 100 % together;
 //	                                    median 0.6 % refused, 5.1 % at most: such refusals can look random
 //	0.5 to 3 % refused                  at least 95 % in 51 of 52 with rows or transactions, 94.97 % in the other
 //
