@@ -38,6 +38,7 @@ func (a *album) runWorker(ctx context.Context) (string, error) {
 	running := make(chan error, 1)
 	go func() { running <- w.Run(ctx) }()
 	done := 0
+	//azvet:ignore polling no other program uses this queue
 	for done < int(*waiting.ApproximateMessagesCount) {
 		select {
 		case e := <-ended:

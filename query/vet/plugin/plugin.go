@@ -26,7 +26,7 @@
 //	        type: module
 //	        settings:
 //	          disable: [tablescan] # names of rules that are not run; optional
-//	          enable: [anyerror] # names of rules that are off by default; optional
+//	          enable: [retried] # names of rules that are off by default; optional
 package plugin
 
 import (

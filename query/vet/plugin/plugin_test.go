@@ -16,7 +16,7 @@ func TestGolangciLintFindsThePluginAndItsRules(t *testing.T) {
 	for disabled, settings := range []any{
 		map[string]any{},
 		map[string]any{"disable": []string{"tablescan"}},
-		map[string]any{"disable": []string{"tablescan", "injection", "onekey"}, "enable": []string{"anyerror"}},
+		map[string]any{"disable": []string{"tablescan", "injection", "onekey"}, "enable": []string{"retried"}},
 	} {
 		linter, err := make(settings)
 		if err != nil {

@@ -5,7 +5,6 @@ import (
 	"go/ast"
 	"go/types"
 	"slices"
-	"strings"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -20,6 +19,9 @@ const maxBatch = 100
 var batch = &Rule{Name: "batch", Severity: Error, run: func(c *check) {
 	for call := range c.CallsOf(source.Tables, "SubmitTransaction") {
 		actions := call.Arg(1)
+		if at := c.otherPartition(c.Literal(actions)); at != nil {
+			c.report(at, "this row is of another partition than the first one, and the service rejects a transaction of several partitions; use one partition, or write the other row through an outbox (azpatterns: Store with an Inter view)")
+		}
 		if lit := c.Literal(actions); lit != nil && len(lit.Elts) > maxBatch {
 			c.report(actions, fmt.Sprintf("the transaction has %d operations, and the service rejects more than %d (azpatterns: Table.Bulk divides writes)", len(lit.Elts), maxBatch))
 			continue
@@ -39,6 +41,28 @@ var batch = &Rule{Name: "batch", Severity: Error, run: func(c *check) {
 		}
 	}
 }}
+
+// otherPartition returns the first element of a literal of actions whose partition key is another variable than that of the first.
+func (c *check) otherPartition(actions *ast.CompositeLit) ast.Node {
+	var first ast.Expr
+	if actions == nil {
+		return nil
+	}
+	for _, e := range actions.Elts {
+		body := c.Field(c.Literal(e), "Entity")
+		lit, call := c.entity(body)
+		key := c.argument(c.Field(lit, "PartitionKey"), call)
+		switch {
+		case body == nil || lit == nil || key == nil:
+			return nil
+		case first == nil:
+			first = key
+		case !c.Same(first, key) && (c.Const(first) != nil) == (c.Const(key) != nil) && exprName(first) != exprName(key):
+			return e
+		}
+	}
+	return nil
+}
 
 // appendLoop returns the loop that appends to the actions of a transaction which is submitted after the loop, and the
 // number of its rounds: -1 if that is not known. The loop is nil if there is none.
@@ -143,11 +167,13 @@ func (c *check) repeats(key ast.Expr) bool {
 // oneByOne reports rows that are read or written one after the other.
 var oneByOne = &Rule{Name: "onebyone", Severity: Warning, run: func(c *check) {
 	for _, call := range c.AllCalls() {
-		over, body := c.over(c.Loop(call))
-		if over == nil || !c.FactOf(call).Rows || c.isTest(call) || !source.Within(body, call) || c.Literal(over) != nil || source.Terminates(body.List) || !c.first(body) {
+		over, body := c.over(c.Loop(call), call)
+		if over == nil || !c.FactOf(call).Rows && !c.IsCall(call, "AppendBlock", "GetProperties") || c.Conditional(call) || c.returnsMore(call) || c.isTest(call) || !source.Within(body, call) || c.Literal(over) != nil || source.Terminates(body.List) || !c.first(body) {
 			continue
 		}
-		if c.FactOf(call).Reads {
+		if c.IsCall(call, "AppendBlock", "GetProperties") {
+			c.report(call, "this is a request for each element; append several together, up to 4 MiB a block, and list blobs with the metadata that are needed")
+		} else if c.FactOf(call).Reads {
 			c.report(call, "the rows are read one after the other, a request each; read them concurrently, or with one query for a range of keys (azpatterns: Table.Query sends the reads of a filter concurrently)")
 		} else {
 			c.report(call, "the rows are written one after the other, a request each; write those of a partition with SubmitTransaction, up to 100 at a time (azpatterns: Table.Bulk)")
@@ -155,35 +181,32 @@ var oneByOne = &Rule{Name: "onebyone", Severity: Warning, run: func(c *check) {
 	}
 }}
 
-// over returns the slice, map or channel that a loop ranges over, or whose length it counts to, and the body of the loop.
-func (c *check) over(loop ast.Stmt) (ast.Expr, *ast.BlockStmt) {
+// returnsMore reports whether a function of the program that writes returns more than an error, so that each row has an outcome.
+func (c *check) returnsMore(call *ast.CallExpr) bool {
+	_, isTuple := c.TypeOf(call).(*types.Tuple)
+	return isTuple && c.CallOf(call) == nil && !c.FactOf(call).Reads
+}
+
+// over returns what a loop with a call goes through, and the body of the loop: the slice, map or channel that it ranges over, or whose
+// length it counts to, a scanner, or the variable that the call depends on.
+func (c *check) over(loop ast.Stmt, call *ast.CallExpr) (ast.Expr, *ast.BlockStmt) {
 	switch loop := loop.(type) {
 	case *ast.RangeStmt:
 		if !source.IsBasic(c.TypeOf(loop.X), types.IsInteger) {
 			return loop.X, loop.Body
 		}
 	case *ast.ForStmt:
-		if b, ok := loop.Cond.(*ast.BinaryExpr); ok {
-			return c.lenOf(b.Y), loop.Body
+		switch cond := loop.Cond.(type) {
+		case *ast.BinaryExpr:
+			return c.lenOf(cond.Y), loop.Body
+		case *ast.CallExpr:
+			if counter := c.counter(loop); nameOfCall(cond) == "Scan" || counter != nil && c.MentionsAny(call, c.Derived(loop.Body, counter)) {
+				return cond, loop.Body
+			}
 		}
 	}
 	return nil, nil
 }
-
-// mapOrder reports transactions whose operations or order come from a range over a map.
-var mapOrder = &Rule{Name: "maporder", Severity: Warning, run: func(c *check) {
-	for loop := range nodes(c, func(*ast.RangeStmt) bool { return true }) {
-		if _, isMap := c.TypeOf(loop.X).Underlying().(*types.Map); !isMap {
-			continue
-		}
-		for call := range source.All[*ast.CallExpr](loop.Body) {
-			appends := c.IsBuiltin(call, "append") && strings.HasSuffix(c.TypeOf(call).String(), source.Tables+".TransactionAction")
-			if (appends || c.IsCall(call, "SubmitTransaction")) && c.first(c.Decl(loop)) {
-				c.report(loop.X, "the order of a map differs each time, so the index of a failed operation means nothing and a repeated run does not continue where the last one failed; range over the sorted keys (azpatterns: Table.Bulk keeps the order)")
-			}
-		}
-	}
-}}
 
 // oneVariable reports rows that are decoded into a variable which keeps the properties of the row before.
 var oneVariable = &Rule{Name: "onevariable", Severity: Error, Fixes: true, run: func(c *check) {
@@ -207,22 +230,6 @@ var oneVariable = &Rule{Name: "onevariable", Severity: Error, Fixes: true, run: 
 				}
 			}
 			c.report(call, "each row is decoded into the same variable, which keeps the properties that a row lacks from the row before; declare the variable in the loop (azpatterns: Table.Query decodes each row into a new value)", fixes...)
-		}
-	}
-}}
-
-// sasRange reports signatures of the SDK that are limited to a range of keys: their address lacks the range.
-var sasRange = &Rule{Name: "sasrange", Severity: Error, run: func(c *check) {
-	const message = "the SDK signs this limit but leaves it out of the address, so the service refuses the signature; build the address by hand (azpatterns: package govern)"
-	for _, set := range c.Set {
-		if !source.IsNamed(c.TypeOf(set.Of), source.Tables, "SASSignatureValues") || c.HasLiteral(`"spk"`) { // the program adds the range
-			continue
-		}
-		switch text, ok := c.ConstText(set.Value); set.Name {
-		case "StartPartitionKey", "StartRowKey", "EndPartitionKey", "EndRowKey":
-			if !ok || text != "" {
-				c.report(set.Of, message)
-			}
 		}
 	}
 }}

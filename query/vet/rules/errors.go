@@ -15,11 +15,56 @@ import (
 // dropped reports writes whose error is not looked at.
 var dropped = &Rule{Name: "dropped", Severity: Error, run: func(c *check) {
 	for _, call := range c.AllCalls() {
-		if _, drops := c.ErrorOf(call); drops && c.FactOf(call).Writes && !c.FactOf(call).Deletes && !c.isTest(call) {
+		err, drops := c.ErrorOf(call)
+		f, decl := c.FactOf(call), c.Decl(call)
+		if c.isTest(call) || decl == nil {
+			continue
+		}
+		if path, name := c.Callee(call); drops && (path == "encoding/json" && (name == "Unmarshal" || name == "Decoder.Decode") || path == "io" && strings.HasPrefix(name, "Copy")) && c.MentionsAny(call, c.replies(decl)) {
+			c.report(call, "the error of reading this reply is dropped, so a reply that is broken or of another form looks like one without content; return the error (azpatterns: Table.Get decodes rows)")
+		} else if (f.Writes || f.Creates) && !f.Deletes && c.onlyLogged(call, err) {
+			c.report(call, "the error of this write is only logged, and the function returns none, so the caller takes the change for made; return the error (azpatterns: Table.Bulk reports the outcome of each row)")
+		}
+		if drops && f.Writes && !f.Deletes {
 			c.report(call, "the error of this write is dropped, so a change that failed looks like one that was made; return the error (azpatterns: the methods of Table return whether the row was written)")
 		}
 	}
 }}
+
+// onlyLogged reports whether a call that changes data fails without an effect on what its function returns: the branch for an error only
+// logs, and the function could return an error.
+func (c *check) onlyLogged(call *ast.CallExpr, err types.Object) bool {
+	stmt, ok := c.Parent(call).(ast.Stmt)
+	if !ok || err == nil || c.returnsError(c.Decl(call)) == nil || c.Loop(call) != nil && c.retries(c.Loop(call)) {
+		return false
+	}
+	next := c.after(stmt)
+	if len(next) == 0 {
+		return false
+	}
+	s, ok := next[0].(*ast.IfStmt)
+	if !ok || s.Else != nil {
+		return false
+	}
+	b, ok := s.Cond.(*ast.BinaryExpr)
+	logs := 0
+	for _, s := range s.Body.List {
+		logging, isCall := s.(*ast.ExprStmt)
+		if isCall {
+			call, ok := logging.X.(*ast.CallExpr)
+			isCall = ok && c.Logs(call)
+		}
+		branch, isBranch := s.(*ast.BranchStmt)
+		if !isCall && (!isBranch || branch.Tok != token.CONTINUE) {
+			return false
+		}
+		logs++
+	}
+	body, fn := c.Body(call)
+	used := source.Any(body, func(id *ast.Ident) bool { return id.Pos() > s.End() && c.pass.TypesInfo.Uses[id] == err })
+	_, isLit := fn.(*ast.FuncLit)
+	return ok && b.Op == token.NEQ && c.Object(b.X) == err && c.IsNil(b.Y) && logs > 0 && !used && (!isLit || source.Around[*ast.GoStmt](c.Package, call) != nil)
+}
 
 // isTest reports whether n is in a test file.
 func (c *check) isTest(n ast.Node) bool {
@@ -27,7 +72,7 @@ func (c *check) isTest(n ast.Node) bool {
 }
 
 // anyError reports errors of every kind that are taken as a missing row, or as one that exists.
-var anyError = &Rule{Name: "anyerror", Severity: Error, Off: true, run: func(c *check) {
+var anyError = &Rule{Name: "anyerror", Severity: Error, run: func(c *check) {
 	for _, call := range c.AllCalls() {
 		err, _ := c.ErrorOf(call)
 		body, _ := c.Body(call)
@@ -122,6 +167,10 @@ var errorText = &Rule{Name: "errortext", Severity: Warning, run: func(c *check) 
 	for test := range nodes(c, func(ast.Expr) bool { return true }) {
 		var operands []ast.Expr
 		switch test := test.(type) {
+		case *ast.TypeAssertExpr:
+			if test.Type != nil && strings.HasSuffix(c.TypeOf(test.Type).String(), ".ResponseError") && source.IsError(c.TypeOf(test.X)) {
+				c.report(test, "an error that a function has wrapped is of another type, so this finds nothing then; use errors.As (azpatterns: errors.Is with patterns.ErrNotFound and the like)")
+			}
 		case *ast.BinaryExpr:
 			if test.Op == token.EQL || test.Op == token.NEQ {
 				operands = []ast.Expr{test.X, test.Y}

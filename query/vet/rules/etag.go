@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -29,6 +30,20 @@ var lostUpdate = &Rule{Name: "lostupdate", Severity: Error, Fixes: true, run: fu
 			c.report(call, message+"set IfMatch: &"+read.Name()+".ETag (azpatterns: Table.Update)", c.ifMatchFix(call, lit, read)...)
 		}
 	}
+	for call := range c.CallsOf(source.Tables, "DeleteEntity") {
+		decl := c.Decl(call)
+		if read := c.readWith(call); read != nil && c.IsNil(call.Arg(3)) && source.Any(decl.Body, func(s *ast.IfStmt) bool {
+			return s.Pos() < call.Pos() && (c.inBlockOf(s, call) || source.Within(s.Body, call)) && c.MentionsAny(s.Cond, c.Derived(decl.Body, read))
+		}) {
+			c.report(call, "the decision to delete this row depends on what was read, and another process may have changed it since then; set IfMatch: &"+read.Name()+".ETag (azpatterns: Table.Delete)")
+		}
+	}
+	for _, set := range c.Set {
+		action, ok := set.Of.(*ast.CompositeLit)
+		if decl := c.Decl(set.At); ok && decl != nil && set.Name == "Entity" && strings.HasPrefix(exprName(c.Field(action, "ActionType")), "TransactionTypeUpdate") && c.Field(action, "IfMatch") == nil && !c.uses(decl, "IfMatch") && c.MentionsAny(set.Value, c.replies(decl)) {
+			c.report(action, message+"set IfMatch to the ETag of the read (azpatterns: Batch.Update)")
+		}
+	}
 	for _, call := range c.AllCalls() {
 		if c.readsElsewhere(call) {
 			c.report(call, message+"return the ETag with what is read, and write with IfMatch (azpatterns: Table.Update)")
@@ -44,7 +59,7 @@ func (c *check) readsElsewhere(call *ast.CallExpr) bool {
 		return false
 	}
 	return source.Any(decl.Body, func(read *ast.CallExpr) bool {
-		if read.Pos() >= call.Pos() || !c.FactOf(read).Reads || (c.CallOf(read) == nil) != (c.CallOf(call) == nil) || !c.sameClient(read, call) {
+		if read.Pos() >= call.Pos() || !c.FactOf(read).Reads || c.CallOf(read) != nil && c.CallOf(call) == nil || c.CallOf(read) == nil && c.CallOf(call) != nil && c.CallOf(call).Path != source.Blobs || !c.sameClient(read, call) {
 			return false
 		}
 		s, ok := c.Parent(read).(*ast.AssignStmt)
@@ -72,7 +87,7 @@ func (c *check) names(call *ast.CallExpr) []ast.Expr {
 func (c *check) sameClient(a, b *ast.CallExpr) bool {
 	x, _ := source.Selected(a.Fun)
 	y, _ := source.Selected(b.Fun)
-	return x != nil && c.Same(x, y) || slices.ContainsFunc(a.Args, func(arg ast.Expr) bool {
+	return x != nil && y != nil && (c.Same(x, y) || (c.CallOf(a) == nil) != (c.CallOf(b) == nil) && c.Same(source.Root(x), source.Root(y))) || slices.ContainsFunc(a.Args, func(arg ast.Expr) bool {
 		path, _ := source.NameOf(c.TypeOf(arg))
 		return source.IsSDK(path) && slices.ContainsFunc(b.Args, func(other ast.Expr) bool { return c.Same(arg, other) })
 	})

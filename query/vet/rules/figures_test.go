@@ -22,13 +22,20 @@ func verdicts(t *testing.T) (all []verdict) {
 		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		if len(f) != 8 || len(f[1]) != 12 || f[3] != "-" && Named(f[3]) == nil || !slices.Contains([]string{"true", "false", "repeat", "missed", "none"}, f[6]) {
+		if len(f) != 8 || len(f[1]) != 12 || f[3] != "-" && f[3] != "maporder" && Named(f[3]) == nil || !slices.Contains([]string{"true", "false", "repeat", "missed", "none"}, f[6]) {
 			t.Fatalf("no verdict: %s", line)
 		}
 		all = append(all, verdict{f[0], f[1], f[2], f[3], f[4] == "yes", f[5] == "yes", f[6], f[7] == "read"})
 	}
 	return all
 }
+
+// heldOut are the findings that were of the mistake when the programs in testdata/cases were held out, of the rules whose whole interval was
+// below 80 % and which were not changed for these programs afterwards.
+var heldOut = map[string]share{"retried": {1, 4}, "quotedkey": {0, 4}}
+
+// inCases are the mistakes in testdata/cases that a rule without a confirmed finding elsewhere reports.
+var inCases = map[string]int{"anyerror": 1}
 
 // share is the number of cases for which something holds, with the 95 % interval of Wilson.
 type share struct{ holds, of int }
@@ -89,7 +96,9 @@ func TestFigures(t *testing.T) {
 		}
 		text += fmt.Sprintf("%-14s %-22v %-22v %-22v %v\n", r.Name, f.first, f.now, f.recallFirst, f.recall)
 		_, high := f.first.interval()
-		if off := high < 0.8 && f.now.holds == 0; r.Name != "all" && r.Off != off {
+		_, independent := heldOut[r.Name].interval()
+		off := high < 0.8 && f.now.holds == 0 && inCases[r.Name] == 0 || independent < 0.8
+		if r.Name != "all" && r.Off != off {
 			t.Errorf("%s: off by default is %v, and its figures demand %v", r.Name, r.Off, off)
 		}
 		if readme := read(t, "../README.md"); r.Name != "all" && !strings.Contains(readme, "\n| "+r.Name+" | ") {

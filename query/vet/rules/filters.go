@@ -174,6 +174,22 @@ var literalType = &Rule{Name: "literaltype", Severity: Error, run: func(c *check
 		}
 	}
 	schema := c.schema()
+	for assertion := range nodes(c, func(e *ast.TypeAssertExpr) bool { return e.Type != nil }) {
+		element, ok := assertion.X.(*ast.IndexExpr)
+		if name := exprName(assertion.X); ok && schema[name] == query.Int64 && source.IsBasic(c.TypeOf(assertion.Type), types.IsNumeric) && types.IsInterface(c.TypeOf(element)) && edmType(c.TypeOf(assertion.Type)) == "" {
+			c.report(assertion, name+" is an Int64, which is a string in JSON, so this type assertion never holds; decode into aztables.EDMEntity and assert EDMInt64 (azpatterns: patterns.Table decodes into a struct)")
+		}
+	}
+	for _, filter := range c.Filters {
+		for _, v := range filter.Values {
+			for i, part := range v.Parts {
+				format, _ := c.Follow(part.Hole).(*ast.CallExpr)
+				if format != nil && i > 0 && strings.HasSuffix(v.Parts[i-1].Text, "datetime'") && strings.HasSuffix(c.layout(format), "Z") && !c.isUTC(format) {
+					c.report(part.Hole, "this layout calls the time UTC, and it may be of another zone; convert it with UTC() (azpatterns: query.Prop(name).Ge(time))")
+				}
+			}
+		}
+	}
 	for e, plans := range c.plans() {
 		for _, p := range plans {
 			for _, w := range query.ExplainWith(p.value.Parsed, &query.ExplainOptions{Schema: schema}).Warnings {
@@ -184,6 +200,20 @@ var literalType = &Rule{Name: "literaltype", Severity: Error, run: func(c *check
 		}
 	}
 }}
+
+// isUTC reports whether a time, or one that callers pass, is converted to UTC.
+func (c *check) isUTC(e ast.Expr) bool {
+	return source.Any(c.Follow(e), func(n ast.Node) bool {
+		sel, isSel := n.(*ast.SelectorExpr)
+		id, isIdent := n.(*ast.Ident)
+		if isIdent {
+			args, _ := c.Arguments(id)
+			value := c.Follow(id)
+			return len(args) > 0 && !slices.ContainsFunc(args, func(arg ast.Expr) bool { return !c.isUTC(arg) }) || value != ast.Expr(id) && c.isUTC(value)
+		}
+		return isSel && sel.Sel.Name == "UTC"
+	})
+}
 
 // schema returns the types of the properties that are certain: the keys, and the fields that all entity structs of the
 // package store with the same type. A property of which nothing is certain is missing.
@@ -207,9 +237,24 @@ func (c *check) schema() query.Schema {
 			schema[name] = t
 		}
 	}
+	for _, set := range c.Set {
+		name, isAnnotation := strings.CutSuffix(set.Name, "@odata.type")
+		text, _ := c.ConstText(set.Value)
+		if !isAnnotation {
+			text = edmType(c.TypeOf(set.Value))
+		}
+		if t, known := annotations[text]; known {
+			if was, seen := schema[name]; seen && was != t {
+				t = uncertain
+			}
+			schema[name] = t
+		}
+	}
 	maps.DeleteFunc(schema, func(_ string, t query.Type) bool { return t == uncertain })
 	return schema
 }
+
+var annotations = map[string]query.Type{"Edm.Int64": query.Int64, "Edm.DateTime": query.DateTime, "Edm.Guid": query.GUID, "Edm.Binary": query.Binary}
 
 // isEntity reports whether a struct has both keys: fields with the names, or an embedded aztables.Entity.
 func isEntity(s *types.Struct) bool {

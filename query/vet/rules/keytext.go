@@ -4,6 +4,8 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"iter"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,10 +15,8 @@ import (
 // keyText reports keys whose text is not safe as a key: input of any form, numbers without padding, and local times.
 var keyText = &Rule{Name: "keytext", Severity: Warning, Fixes: true, run: func(c *check) {
 	for _, k := range c.keys() {
-		for _, t := range c.Texts(k.expr) {
-			for _, part := range t.Parts {
-				c.keyPart(k, part)
-			}
+		for _, part := range c.parts(k.expr, 0) {
+			c.keyPart(k, part)
 		}
 	}
 }}
@@ -24,16 +24,31 @@ var keyText = &Rule{Name: "keytext", Severity: Warning, Fixes: true, run: func(c
 // keyPart checks a part of the text of a key.
 func (c *check) keyPart(k keyValue, part source.Part) {
 	now, name, utc := c.clock(part.Hole)
-	isLocal := !utc && (name == "Now" || name == "Unix" || name == "UnixMilli") && source.IsBasic(c.TypeOf(part.Hole), types.IsString)
+	isLocal := !utc && (name == "Now" || name == "Unix" || name == "UnixMilli" || name == "Local") && source.IsBasic(c.TypeOf(part.Hole), types.IsString)
+	format, _ := c.Follow(part.Hole).(*ast.CallExpr)
 	switch {
-	case c.isInput(part.Hole, 0):
+	case k.written && c.isInput(part.Hole, 0):
 		c.report(k.expr, "input is used in a key without encoding: keys must not contain / \\ # ? and control characters, and are at most 512 characters long; encode it, for example with url.QueryEscape (azpatterns: keys.Escape)")
 	case isLocal:
 		c.report(now, "a key made of local time changes its order with the time zone; use UTC (azpatterns: keys.Ticks)", fix("use UTC", insert(now.End(), ".UTC()")))
+	case format != nil && k.written && nameOfCall(format) == "Format" && strings.Contains(c.layout(format), ".999"):
+		c.report(format, "this layout drops zeros at the end of the fraction, so keys are not in the order of time; write all digits, with .000000000 (azpatterns: keys.Ticks)")
 	case k.written && !k.partition && c.unpadded(part):
 		c.report(part.Hole, "keys are compared as text, so rows with this number are not in numeric order (10 is before 9); pad it with zeros (azpatterns: keys.Digits)")
 	}
 }
+
+// layout returns the constant layout of a call of Time.Format.
+func (c *check) layout(format *ast.CallExpr) string {
+	text := ""
+	if path, _ := c.Callee(format); path == "time" && len(format.Args) == 1 {
+		text, _ = c.ConstText(format.Args[0])
+	}
+	return text
+}
+
+// address matches the names of variables that contain the address of a page or the path of a file.
+var address = regexp.MustCompile(`(?i)^(link|ur[il]|href|(file)?path)$`)
 
 // isInput reports whether a value comes from a request, from the command line or from a path.
 func (c *check) isInput(e ast.Expr, depth int) bool {
@@ -43,13 +58,16 @@ func (c *check) isInput(e ast.Expr, depth int) bool {
 	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
 		value := c.Follow(e)
-		return value != ast.Expr(e) && c.isInput(value, depth+1)
+		return value != ast.Expr(e) && c.isInput(value, depth+1) || address.MatchString(e.Name) && source.IsBasic(c.TypeOf(e), types.IsString)
 	case *ast.SelectorExpr:
 		return source.IsNamed(c.TypeOf(e.X), "net/url", "URL") && (e.Sel.Name == "Path" || e.Sel.Name == "RawQuery")
 	case *ast.IndexExpr:
 		return types.ExprString(e.X) == "os.Args" || source.IsNamed(c.TypeOf(e.X), "net/url", "Values") || c.isInput(e.X, depth+1)
 	case *ast.CallExpr:
 		path, name := c.Callee(e)
+		if path == "strings" && strings.HasPrefix(name, "T") && len(e.Args) > 0 { // Trim and ToLower keep the characters
+			return c.isInput(e.Args[0], depth+1)
+		}
 		switch path + "." + name {
 		case "net/http.Request.FormValue", "net/http.Request.PostFormValue", "net/http.Request.PathValue", "net/http.Request.UserAgent", "net/http.Request.Referer",
 			"net/http.Header.Get", "net/url.Values.Get", "net/url.URL.String", "path/filepath.Base", "path/filepath.Join", "bufio.Scanner.Text", "flag.Arg":
@@ -68,9 +86,14 @@ func (c *check) clock(e ast.Expr) (call *ast.CallExpr, name string, utc bool) {
 			break
 		}
 		path, name := c.Callee(call)
+		field := strings.ToLower(nameOfCall(call))
 		switch {
 		case c.pass.TypesInfo.Types[call.Fun].IsType() && len(call.Args) == 1:
 			e = call.Args[0]
+		case path == "" && source.IsNamed(c.TypeOf(call), "time", "Time") && (strings.HasSuffix(field, "now") || field == "clock"):
+			return call, "Now", true // a field for tests; whether its time is local is not known
+		case path == "time" && name == "Time.Local":
+			return call, "Local", utc
 		case path != "time":
 			return nil, "", false
 		case strings.HasPrefix(name, "Time."):
@@ -160,31 +183,34 @@ func (c *check) marshalled() (values []ast.Expr) {
 		}
 	}
 	for _, entity := range entities {
-		call, ok := c.Follow(entity).(*ast.CallExpr)
-		if !ok || len(call.Args) == 0 || !c.encodes(call) {
-			continue
-		}
-		value := ast.Unparen(call.Args[0])
-		if fn, i := c.Param(value); fn != nil && types.IsInterface(c.TypeOf(value)) {
-			values = append(values, c.Passed(fn, i)...)
-		} else {
-			values = append(values, value)
+		call, _ := c.Follow(entity).(*ast.CallExpr)
+		for value := range c.encoded(call) {
+			if fn, i := c.Param(value); fn != nil && types.IsInterface(c.TypeOf(value)) {
+				values = append(values, c.Passed(fn, i)...)
+			} else {
+				values = append(values, value)
+			}
 		}
 	}
 	return values
 }
 
-// encodes reports whether call is one of encoding/json, or of a function of the package with one parameter that contains one.
-func (c *check) encodes(call *ast.CallExpr) bool {
-	if path, name := c.Callee(call); path == "encoding/json" {
-		return name == "Marshal" || name == "MarshalIndent"
+// encoded returns what a call, which may be nil, encodes by encoding/json, perhaps in a function of the package.
+func (c *check) encoded(call *ast.CallExpr) iter.Seq[ast.Expr] {
+	return func(yield func(ast.Expr) bool) {
+		if call == nil {
+			return
+		}
+		calls := []*ast.CallExpr{call}
+		if _, decl := c.DeclOf(call); decl != nil {
+			calls = slices.Collect(source.All[*ast.CallExpr](decl.Body))
+		}
+		for _, call := range calls {
+			if path, name := c.Callee(call); path == "encoding/json" && strings.HasPrefix(name, "Marshal") && len(call.Args) > 0 && !yield(ast.Unparen(call.Args[0])) {
+				return
+			}
+		}
 	}
-	_, decl := c.DeclOf(call)
-	return decl != nil && len(call.Args) == 1 && types.IsInterface(c.signature(decl).Params().At(0).Type()) &&
-		source.Any(decl.Body, func(inner *ast.CallExpr) bool {
-			path, _ := c.Callee(inner)
-			return path == "encoding/json"
-		})
 }
 
 // A keyValue is an expression for a key of an entity.

@@ -20,7 +20,7 @@ import (
 var imports = []string{
 	"bytes", "context", "encoding/json", "errors", "fmt", "maps", "net/http", "os", "slices", "strings", "time",
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore", "github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime", "github.com/Azure/azure-sdk-for-go/sdk/azcore/to",
-	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables", "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue",
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables", "github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue", "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob",
 }
 
 // findings runs all rules on the packages of the overlaid files, and returns what they find by the name of the folder.

@@ -127,6 +127,14 @@ var firstPage = &Rule{Name: "firstpage", Severity: Error, run: func(c *check) {
 			c.report(p.call, "only the first page is read, which can be short or empty although more rows match; read pages while More reports true (azpatterns: Table.Query)")
 		}
 	}
+	for _, set := range c.Set {
+		lit, ok := set.Of.(*ast.CompositeLit)
+		if ok && set.Name == "NextPartitionKey" && source.IsNamed(c.TypeOf(lit), source.Tables, "ListEntitiesOptions") && c.Field(lit, "NextRowKey") == nil && !slices.ContainsFunc(c.Set, func(s source.Setting) bool {
+			return s.Name == "NextRowKey" && c.Decl(s.At) == c.Decl(lit) && source.IsNamed(c.TypeOf(s.Of), source.Tables, "ListEntitiesOptions")
+		}) {
+			c.report(set.At, "without NextRowKey each page begins at the start of the partition again; pass both parts of the continuation token (azpatterns: Table.Page)")
+		}
+	}
 }}
 
 // onlyOnce reports whether one call of NextPage in one round is all that happens to the pager.
@@ -191,13 +199,15 @@ func (c *check) needsOnePage(created *ast.CallExpr) bool {
 	if filter == nil {
 		return lit == nil && !c.IsNil(created.Args[0]) || c.Field(lit, "Top") != nil
 	}
-	for _, f := range c.Filters {
-		if f.Expr == filter {
-			return len(f.Values) > 0 && !slices.ContainsFunc(f.Values, func(v source.Value) bool {
-				return v.Example == "" || v.Err != nil || query.Explain(v.Parsed).Plain != query.Point
-			})
+	filters := []ast.Expr{filter}
+	if fn, i := c.Param(filter); fn != nil {
+		if filters = c.Passed(fn, i); len(filters) == 0 {
+			return true // the callers decide
 		}
 	}
-	fn, _ := c.Param(filter)
-	return fn != nil // the callers decide
+	return !slices.ContainsFunc(c.Filters, func(f *source.Filter) bool {
+		return slices.Contains(filters, f.Expr) && (len(f.Values) == 0 || slices.ContainsFunc(f.Values, func(v source.Value) bool {
+			return v.Example == "" || v.Err != nil || query.Explain(v.Parsed).Plain != query.Point
+		}))
+	})
 }

@@ -17,15 +17,47 @@ import (
 var polling = &Rule{Name: "polling", Severity: Warning, run: func(c *check) {
 	for call := range c.CallsOf(source.Queues, "DequeueMessage") {
 		loop, ok := c.Loop(call).(*ast.ForStmt)
-		if ok && loop.Post == nil && !c.pauses(loop) {
+		if ok && loop.Post == nil && !c.pauses(loop.Body, 1) {
 			c.report(call, "an empty queue is asked again without a pause, and each request is paid for; wait after an empty reply, longer each time (azpatterns: eventual.NewWorker)")
+		} else if ok && loop.Post == nil && c.spins(call, loop) {
+			c.report(call, "a request that failed is sent again without a pause; wait after an error, longer each time (azpatterns: eventual.NewWorker)")
+		}
+	}
+	for loop := range nodes(c, func(loop *ast.ForStmt) bool { return loop.Cond != nil }) {
+		decl := c.Decl(loop)
+		left := ast.Node(loop.Cond)
+		if loop.Init != nil {
+			left = loop.Init
+		}
+		if decl != nil && (c.uses(loop.Cond, "ApproximateMessages") || c.uses(left, "ApproximateMessages")) {
+			c.report(loop.Cond, "the number of messages is approximate, and others can take or add some, so this loop can end too early or never; end after several empty replies (azpatterns: eventual.NewWorker)")
 		}
 	}
 }}
 
-// pauses reports whether a loop waits, or ends if there is no message.
-func (c *check) pauses(loop *ast.ForStmt) bool {
-	return source.Any(loop.Body, func(n ast.Node) bool {
+// spins reports whether a loop continues after an error without a pause.
+func (c *check) spins(call *source.Call, loop *ast.ForStmt) bool {
+	_, err, stmt := c.Results(call.CallExpr)
+	if err == nil || slices.ContainsFunc(loop.Body.List, func(s ast.Stmt) bool {
+		_, isIf := s.(*ast.IfStmt)
+		return !isIf && c.pauses(&ast.BlockStmt{List: []ast.Stmt{s}}, 1)
+	}) {
+		return false
+	}
+	for _, s := range c.after(stmt) {
+		s, ok := s.(*ast.IfStmt)
+		if !ok || !c.Mentions(s.Cond, err) || len(s.Body.List) == 0 {
+			return false
+		}
+		last, ok := s.Body.List[len(s.Body.List)-1].(*ast.BranchStmt)
+		return ok && last.Tok == token.CONTINUE && !c.pauses(s.Body, 1)
+	}
+	return false
+}
+
+// pauses reports whether the body of a loop, or a function of the package that it calls, waits, or ends if there is no message.
+func (c *check) pauses(body *ast.BlockStmt, depth int) bool {
+	return source.Any(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.UnaryExpr:
 			around := source.Around[*ast.SelectStmt](c.Package, n)
@@ -41,6 +73,9 @@ func (c *check) pauses(loop *ast.ForStmt) bool {
 		case *ast.CallExpr:
 			path, name := c.Callee(n)
 			name = strings.ToLower(name)
+			if _, decl := c.DeclOf(n); decl != nil && depth > 0 && !c.uses(decl, "DequeueMessage") && c.pauses(decl.Body, depth-1) {
+				return true
+			}
 			return path == "time" && !strings.HasPrefix(name, "time.") && name != "now" && name != "since" ||
 				strings.Contains(name, "sleep") || strings.Contains(name, "wait") || strings.Contains(name, "backoff") || strings.Contains(name, "pause")
 		}
@@ -59,6 +94,12 @@ var poison = &Rule{Name: "poison", Severity: Warning, run: func(c *check) {
 		if deletes && !counts && !c.isTest(call) {
 			c.report(call, "a message whose work always fails is delivered again until it expires; look at DequeueCount, and move the message to another queue after a few tries (azpatterns: eventual.NewWorker)")
 			return
+		}
+	}
+	for call := range c.CallsOf(source.Queues, "PeekMessage") {
+		reply, _, stmt := c.Results(call.CallExpr)
+		if body, _ := c.Body(call); reply != nil && !c.isTest(call) && !c.uses(body, "DequeueMessage") && c.worksOn(c.after(stmt), call.CallExpr, c.Derived(body, reply)) {
+			c.report(call, "a message that is peeked at stays visible, so other workers and the next call do its work again; dequeue it, and delete it after the work (azpatterns: eventual.NewWorker)")
 		}
 	}
 }}
@@ -149,13 +190,19 @@ func (c *check) messageOf(call *ast.CallExpr) types.Object {
 // log are no work.
 func (c *check) worksOn(list []ast.Stmt, deletion *ast.CallExpr, derived map[types.Object]bool) bool {
 	return slices.ContainsFunc(list, func(s ast.Stmt) bool {
+		branch, ok := s.(*ast.IfStmt)
+		if ok && source.Terminates(branch.Body.List) && s.End() < deletion.Pos() {
+			s = &ast.IfStmt{Init: branch.Init, Cond: branch.Cond, Body: &ast.BlockStmt{}} // the branch leaves
+		}
 		return source.Any(s, func(call *ast.CallExpr) bool {
-			if call == deletion || c.Logs(call) || c.pass.TypesInfo.Types[call.Fun].IsType() || c.pass.TypesInfo.Types[call.Fun].IsBuiltin() {
+			if call == deletion || c.FactOf(call).Deletes || c.Logs(call) || c.pass.TypesInfo.Types[call.Fun].IsType() || c.pass.TypesInfo.Types[call.Fun].IsBuiltin() {
 				return false
 			}
-			switch path, _ := c.Callee(call); path {
-			case "encoding/json", "encoding/base64", "encoding/xml", "fmt", "strings", "strconv", "errors", source.Queues:
+			switch path, name := c.Callee(call); path {
+			case "encoding/json", "encoding/base64", "encoding/xml", "fmt", "strings", "strconv", "errors":
 				return false
+			case source.Queues:
+				return strings.HasSuffix(name, "EnqueueMessage")
 			}
 			return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return c.hasContent(arg, derived) })
 		})
@@ -205,7 +252,9 @@ func (c *check) runsOften(call *ast.CallExpr) bool {
 	if c.pass.Pkg.Name() != "main" && decl.Name.IsExported() && strings.Contains(c.signature(decl).Params().String(), "context.Context") {
 		return true
 	}
-	return slices.ContainsFunc(c.CallersOf(decl), func(caller *ast.CallExpr) bool { return c.handlesRequest(caller) })
+	return slices.ContainsFunc(c.CallersOf(decl), func(caller *ast.CallExpr) bool {
+		return c.handlesRequest(caller) || c.FactOf(call).Client && c.Loop(caller) != nil && !c.isTest(caller)
+	})
 }
 
 // dataAfter reports whether a function reads or writes rows, messages or blobs after call.

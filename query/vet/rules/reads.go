@@ -3,6 +3,7 @@ package rules
 import (
 	"go/ast"
 	"go/token"
+	"go/types"
 	"regexp"
 	"slices"
 	"strings"
@@ -67,6 +68,8 @@ func exprName(e ast.Expr) string {
 	case *ast.CallExpr:
 		if sel, ok := e.Fun.(*ast.SelectorExpr); ok && strings.HasPrefix(sel.Sel.Name, "Get") {
 			return sel.Sel.Name
+		} else if x, isIdent := e.Fun.(*ast.SelectorExpr); isIdent && len(e.Args) > 0 && types.ExprString(x.X) == "strings" {
+			return exprName(e.Args[0])
 		} else if ok && len(e.Args) == 0 {
 			return exprName(sel.X)
 		} else if len(e.Args) == 1 {
@@ -159,11 +162,19 @@ type composed struct {
 func (c *check) composed() (all []composed) {
 	for _, k := range c.keys() {
 		texts := c.Texts(k.expr)
-		if len(texts) != 1 || len(texts[0].Parts) < 2 {
+		if len(texts) != 1 {
 			continue
 		}
 		var names []string
 		form := ""
+		if len(texts[0].Parts) == 1 && texts[0].Parts[0].Hole != nil { // such as url.QueryEscape(norm(mail)) and url.QueryEscape(mail)
+			if form = chain(c.Follow(k.expr)); strings.Contains(form, "(") || k.written {
+				all = append(all, composed{k, strings.ToLower(exprName(k.expr)) + " only", form})
+			}
+		}
+		if len(texts[0].Parts) < 2 {
+			continue
+		}
 		for _, part := range texts[0].Parts {
 			name, text := strings.ToLower(strings.Trim(part.Text, "_-:|~.#/ ")), part.Text
 			if part.Hole != nil {
@@ -178,8 +189,16 @@ func (c *check) composed() (all []composed) {
 	return all
 }
 
+// chain returns the functions of one argument that a value is passed through, with the last name of the value.
+func chain(e ast.Expr) string {
+	if call, ok := ast.Unparen(e).(*ast.CallExpr); ok && len(call.Args) == 1 {
+		return nameOfCall(call) + "(" + chain(call.Args[0]) + ")"
+	}
+	return strings.ToLower(exprName(e))
+}
+
 // quotedKey reports keys with quotes that aztables stores in another form than it reads.
-var quotedKey = &Rule{Name: "quotedkey", Severity: Error, run: func(c *check) {
+var quotedKey = &Rule{Name: "quotedkey", Severity: Error, Off: true, run: func(c *check) {
 	for _, set := range c.Set {
 		isKey := (set.Name == "PartitionKey" || set.Name == "RowKey") && source.IsNamed(c.TypeOf(set.Of), source.Tables, "Entity")
 		outer, inEntity := c.Parent(c.Parent(set.Of)).(*ast.CompositeLit)

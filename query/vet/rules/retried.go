@@ -13,7 +13,7 @@ import (
 
 // retried reports refusals that are taken at face value although the request may have been sent more than once: the SDK
 // repeats a request whose reply is lost, and the second attempt meets the effect of the first.
-var retried = &Rule{Name: "retried", Severity: Error, run: func(c *check) {
+var retried = &Rule{Name: "retried", Severity: Error, Off: true, run: func(c *check) {
 	if c.withoutRetries() {
 		return
 	}

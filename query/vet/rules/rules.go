@@ -42,9 +42,10 @@ func All() []*Rule {
 		emptyPage, pageError, firstPage,
 		lostUpdate, etagAny,
 		untyped, edmField, keyText, hotKey,
-		batch, retried, sasRange, clientPerCall, createPerCall, deleteFirst,
+		batch, retried, clientPerCall, createPerCall, deleteFirst,
 		oneKey, openRange, watermark, accountKey, keyMix, quotedKey,
-		dropped, anyError, errorText, oneByOne, mapOrder, oneVariable, polling, poison, visibility,
+		dropped, anyError, errorText, oneByOne, oneVariable, polling, poison, visibility,
+		access, limits, partial, checkFirst, stale, moved, parallel, background, repeats, transfer, body,
 	}
 }
 
@@ -85,7 +86,7 @@ func (r *Rule) Analyzer() *analysis.Analyzer {
 				rule:     r,
 				pass:     pass,
 				reported: map[token.Pos]bool{},
-				scopes:   map[ast.Node]bool{},
+				scopes:   map[any]bool{},
 				ofReply:  map[types.Object]map[types.Object]bool{},
 			})
 			return nil, nil
@@ -119,7 +120,7 @@ type check struct {
 	rule     *Rule
 	pass     *analysis.Pass // of the rule, unlike that of Package
 	reported map[token.Pos]bool
-	scopes   map[ast.Node]bool                      // with a finding that is not repeated
+	scopes   map[any]bool                           // with a finding that is not repeated
 	losses   []lossAt                               // of the rule untyped
 	ofReply  map[types.Object]map[types.Object]bool // the variables that depend on the reply of a read
 }
@@ -165,8 +166,8 @@ func (c *check) ignored(n ast.Node) bool {
 	})
 }
 
-// first reports whether it is called for the first time with a node: a mistake is reported once there.
-func (c *check) first(scope ast.Node) bool {
+// first reports whether it is called for the first time with a node or variable: a mistake is reported once there.
+func (c *check) first(scope any) bool {
 	seen := c.scopes[scope]
 	c.scopes[scope] = true
 	return !seen

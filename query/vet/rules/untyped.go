@@ -32,6 +32,11 @@ var untyped = &Rule{Name: "untyped", Severity: Error, Fixes: true, run: func(c *
 			c.untypedMap(value, false)
 		}
 	}
+	for none := range nodes(c, func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "MetadataFormatNone" }) {
+		if decl := c.Decl(none); decl != nil && c.writesIn(decl) {
+			c.report(none, "without metadata, times, 64-bit numbers and others are read as strings and stored as such; use MetadataFormatMinimal (azpatterns: patterns.Table keeps the types)")
+		}
+	}
 	for i, l := range c.losses {
 		others := ""
 		for _, o := range c.losses[i+1:] {
@@ -122,8 +127,11 @@ func (c *check) lossOf(t types.Type, v constant.Value) (loss, bool) {
 }
 
 // hasMarshaler reports whether values of a type encode themselves.
-func hasMarshaler(t types.Type) bool {
-	for _, name := range []string{"MarshalJSON", "MarshalText"} {
+func hasMarshaler(t types.Type) bool { return hasMethod(t, "MarshalJSON", "MarshalText") }
+
+// hasMethod reports whether a type has one of the methods.
+func hasMethod(t types.Type, names ...string) bool {
+	for _, name := range names {
 		obj, _, _ := types.LookupFieldOrMethod(t, true, nil, name)
 		if _, isMethod := obj.(*types.Func); isMethod {
 			return true

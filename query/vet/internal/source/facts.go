@@ -139,7 +139,10 @@ func (p *Package) read(decl *ast.FuncDecl) *Fact {
 // its pipeline.
 func (p *Package) ofSDK(c *Call) *Fact {
 	if c.Recv == nil {
-		return &Fact{Client: strings.HasPrefix(c.Name, "New") && strings.Contains(c.Name, "Client")}
+		shares := slices.ContainsFunc(c.Args, func(arg ast.Expr) bool {
+			return pathOfResults(p.TypeOf(arg)) != "" && strings.HasSuffix(p.TypeOf(arg).String(), "Client")
+		})
+		return &Fact{Client: strings.HasPrefix(c.Name, "New") && strings.Contains(c.Name, "Client") && !shares}
 	}
 	f := &Fact{
 		Creates: slices.Contains([]string{"CreateTable", "CreateQueue", "CreateContainer"}, c.Name) || c.Name == "Create" && c.Path != Tables,

@@ -145,7 +145,7 @@ func (p *Package) readNode(n ast.Node) {
 	case *ast.CallExpr:
 		p.readCall(n)
 	case *ast.CompositeLit:
-		p.Set = append(p.Set, p.settings(n)...)
+		p.Set = append(p.Set, p.Settings(n)...)
 	case *ast.AssignStmt:
 		p.readAssignment(n)
 		for i, left := range n.Lhs {
@@ -218,8 +218,8 @@ var methods = map[string]string{
 	"EnqueueMessage": Queues, "DequeueMessage": Queues, "DeleteMessage": Queues, "UploadBuffer": Blobs, "UploadStream": Blobs, "DownloadStream": Blobs,
 }
 
-// settings returns the values of the fields or elements of a literal.
-func (p *Package) settings(lit *ast.CompositeLit) (all []Setting) {
+// Settings returns the values of the fields or elements of a literal.
+func (p *Package) Settings(lit *ast.CompositeLit) (all []Setting) {
 	for _, e := range lit.Elts {
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
 			id, isIdent := kv.Key.(*ast.Ident)
@@ -252,12 +252,9 @@ func (p *Package) readAssignment(s *ast.AssignStmt) {
 // pathOf returns the path of one of the checked packages, and "" for any other package.
 func pathOf(pkg *types.Package) string {
 	for _, path := range paths {
-		if isPackage(pkg, path) {
+		if isPackage(pkg, path) || pkg != nil && strings.Contains(pkg.Path(), path+"/") {
 			return path
 		}
-	}
-	if pkg != nil && strings.Contains(pkg.Path(), Blobs+"/") {
-		return Blobs
 	}
 	return ""
 }
@@ -270,7 +267,7 @@ func isPackage(pkg *types.Package, path string) bool {
 // pathOfResults returns the package of the results of a call, such as (AddEntityResponse, error).
 func pathOfResults(results types.Type) string {
 	for _, path := range paths {
-		if strings.Contains(results.String(), path+".") || path == Blobs && strings.Contains(results.String(), path+"/") {
+		if strings.Contains(results.String(), path+".") || strings.Contains(results.String(), path+"/") {
 			return path
 		}
 	}
@@ -380,8 +377,11 @@ func (p *Package) ConstInt(e ast.Expr) (int64, bool) {
 // IsNil reports whether e is the predeclared nil.
 func (p *Package) IsNil(e ast.Expr) bool { return p.Pass.TypesInfo.Types[e].IsNil() }
 
-// callee returns the function or method that call calls, or nil.
+// callee returns the function or method that call, which may be nil, calls, or nil.
 func (p *Package) callee(call *ast.CallExpr) *types.Func {
+	if call == nil {
+		return nil
+	}
 	fn, ok := typeutil.Callee(p.Pass.TypesInfo, call).(*types.Func)
 	if !ok {
 		return nil

@@ -63,7 +63,7 @@ func (p *Package) callMayHaveQuote(call *ast.CallExpr, depth int) bool {
 		return name != "Replacer.Replace" && p.anyQuote(call.Args, depth)
 	case "fmt", "path":
 		return p.anyQuote(call.Args, depth)
-	case "strconv", "time", "encoding/hex", "encoding/base64", "encoding/base32", "net/url", "github.com/google/uuid", "github.com/gofrs/uuid":
+	case "strconv", "time", "encoding/hex", "encoding/base64", "encoding/base32", "github.com/google/uuid", "github.com/gofrs/uuid":
 		return false
 	}
 	words := []string{"escape", "quote", "sanitize", "clean", "odata", "encode", "hash", "hex", "base64", "uuid", "guid", "sum", "valid", "safe"}

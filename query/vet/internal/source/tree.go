@@ -290,7 +290,7 @@ func (p *Package) Field(lit *ast.CompositeLit, name string) ast.Expr {
 	if lit == nil {
 		return nil
 	}
-	for _, set := range p.settings(lit) {
+	for _, set := range p.Settings(lit) {
 		if set.Name == name {
 			return set.Value
 		}

@@ -14,7 +14,7 @@ func (s *server) handle(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	table.GetEntity(r.Context(), "p", "r", nil)
-	s.tables.NewClient("t").GetEntity(r.Context(), "p", "r", nil) // shares the pipeline
+	s.tables.NewClient("tasks").GetEntity(r.Context(), "p", "r", nil) // shares the pipeline
 }
 
 func New(connection string) (*server, error) {

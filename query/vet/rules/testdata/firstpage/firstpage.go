@@ -53,12 +53,12 @@ func fine(ctx context.Context, table *aztables.Client, token *string) (aztables.
 			return aztables.ListEntitiesResponse{}, err
 		}
 	}
-	whole := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{NextPartitionKey: token}) // want `the whole table is read`
+	whole := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{NextPartitionKey: token, NextRowKey: token}) // want `the whole table is read`
 	return whole.NextPage(ctx)
 }
 
 func page(ctx context.Context, table *aztables.Client, token *string) (rows [][]byte, next *string, err error) {
-	pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{NextPartitionKey: token}) // want `the whole table is read`
+	pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{NextPartitionKey: token}) // want `the whole table is read` `without NextRowKey each page begins at the start.*firstpage, error`
 	reply, err := pager.NextPage(ctx)
 	return reply.Entities, reply.NextPartitionKey, err
 }

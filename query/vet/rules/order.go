@@ -1,0 +1,171 @@
+package rules
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/query/vet/internal/source"
+)
+
+const blobWrites = "UploadBuffer UploadStream UploadFile Upload SetMetadata SetHTTPHeaders CommitBlockList AppendBlock"
+
+// checkFirst reports writes that overwrite what another process has written since the program looked whether it exists.
+var checkFirst = &Rule{Name: "checkfirst", Severity: Error, run: every(
+	each("", "UpsertEntity UploadBuffer UploadStream UploadFile Upload", "another process can write between the look whether this exists and the write, which overwrites it; write only if it does not exist, with AddEntity or IfNoneMatch, and handle the conflict (azpatterns: Table.Insert)", func(c *check, call *source.Call) bool {
+		looked := c.another(call, false, "GetEntity", "GetProperties")
+		if looked == nil || !c.FactOf(call.CallExpr).Overwrites || !c.sameClient(looked.CallExpr, call.CallExpr) && !c.Same(looked.Recv, call.Recv) {
+			return false
+		}
+		s, ok := c.Parent(looked).(*ast.AssignStmt)
+		reply, isName := ast.Expr(nil), false
+		if ok {
+			reply, isName = s.Lhs[0], true
+		}
+		id, _ := reply.(*ast.Ident)
+		return isName && id != nil && id.Name == "_"
+	}),
+	each(source.Blobs, "Create", "this empties an append blob that exists, with all that others have appended; create it with IfNoneMatch set to azcore.ETagAny", func(c *check, call *source.Call) bool {
+		_, name := source.NameOf(c.TypeOf(call.Recv))
+		path, _ := source.NameOf(c.TypeOf(call.Recv))
+		return name == "Client" && strings.HasSuffix(path, "/appendblob") && c.open(call.Arg(1), "IfNoneMatch", "LeaseID", "IfMatch")
+	}),
+)}
+
+// open reports whether options are known and contain none of the names.
+func (c *check) open(options ast.Expr, names ...string) bool {
+	lit := c.Literal(options)
+	return options != nil && (c.IsNil(options) || lit != nil && !c.uses(lit, names...))
+}
+
+// stale reports versions that a request can no longer have: of a lease, a message or an entity that has changed since.
+var stale = &Rule{Name: "stale", Severity: Error, run: every(
+	each(source.Blobs, blobWrites+" Delete", "a blob with a lease refuses a write that does not name the lease; set LeaseAccessConditions", func(c *check, call *source.Call) bool {
+		leased := c.another(call, false, "AcquireLease")
+		released := c.another(call, false, "ReleaseLease", "BreakLease")
+		return leased != nil && (released == nil || source.Around[*ast.DeferStmt](c.Package, released) != nil) && c.open(call.Arg(len(call.Args)-1), "LeaseID", "LeaseAccessConditions") && c.leases(leased, call)
+	}),
+	each(source.Queues, "DeleteMessage UpdateMessage", "UpdateMessage returns a new receipt, and the service refuses the old one; use that of the reply", func(c *check, call *source.Call) bool {
+		updated := c.another(call, false, "UpdateMessage")
+		old := source.Any(call.Arg(2), func(sel *ast.SelectorExpr) bool {
+			_, name := source.NameOf(c.TypeOf(sel.X))
+			return sel.Sel.Name == "PopReceipt" && strings.Contains(name, "Message") && !strings.Contains(name, "Update") && !c.setsField(sel.X, "PopReceipt")
+		})
+		return updated != nil && old && !c.leavesAfter(updated, call) && c.Same(updated.Recv, call.Recv)
+	}),
+	each(source.Tables, "UpdateEntity DeleteEntity", "the ETag was read before the loop, so once it does not match it never will; read the entity again in each round (azpatterns: Table.Update)", func(c *check, call *source.Call) bool {
+		loop := c.Loop(call)
+		match := c.Field(c.Literal(call.Arg(len(call.Args)-1)), "IfMatch")
+		v := c.Object(source.Root(match))
+		def := c.Definition(v)
+		return loop != nil && c.retries(loop) && def != nil && !source.Within(loop, def) && !source.Any(loop, func(s *ast.AssignStmt) bool { return c.Sets(s, v) })
+	}),
+	conflicts,
+)}
+
+// leases reports whether the client of a lease is made of that of a write.
+func (c *check) leases(leased, write *source.Call) bool {
+	created, ok := c.Follow(leased.Recv).(*ast.CallExpr)
+	return ok && slices.ContainsFunc(created.Args, func(arg ast.Expr) bool { return c.Same(arg, write.Recv) })
+}
+
+// leavesAfter reports whether a call is in a branch that is left before another one.
+func (c *check) leavesAfter(call, other *source.Call) bool {
+	for n := range c.Ancestors(call) {
+		if block, ok := n.(*ast.BlockStmt); ok && !source.Within(block, other) && source.Terminates(block.List) {
+			_, isLoop := c.Parent(block).(*ast.RangeStmt)
+			_, isFor := c.Parent(block).(*ast.ForStmt)
+			return !isLoop && !isFor
+		}
+	}
+	return false
+}
+
+// conflicts reports refused changes that count as made.
+func conflicts(c *check) {
+	for call := range c.CallsOf(source.Tables, "UpdateEntity") {
+		_, err, stmt := c.Results(call.CallExpr)
+		if err == nil || c.isTest(call) {
+			continue
+		}
+		for _, t := range c.tests(stmt, err, refusals[call.Name]) {
+			if n := len(t.body); t.refused && n > 0 && !slices.ContainsFunc(t.body, func(s ast.Stmt) bool { return source.Any(s, c.readsEntity) }) {
+				if ret, ok := t.body[n-1].(*ast.ReturnStmt); ok && len(ret.Results) == 1 && c.IsNil(ret.Results[0]) {
+					c.report(t.cond, "412 means that another process has changed the row, and this change was not made; read the row and decide again (azpatterns: Table.Update)")
+				}
+			}
+		}
+	}
+}
+
+// moved reports data that are deleted before they are safe elsewhere, or while something refers to them.
+var moved = &Rule{Name: "moved", Severity: Error, run: every(
+	each("", "DeleteEntity Delete DeleteBlob", "what is deleted here is written elsewhere only afterwards: if the process ends in between, it is lost; write first, and make both repeatable (azpatterns: package move)", func(c *check, call *source.Call) bool {
+		decl := c.Decl(call)
+		replies := c.replies(decl)
+		for later := range c.CallsOf("", "AddEntity", "UpsertEntity", "UpdateEntity", "UploadBuffer", "UploadStream", "EnqueueMessage") {
+			if later.Pos() > call.Pos() && c.Decl(later) == decl && !c.leavesAfter(call, later) && c.Loop(later) == c.Loop(call) && !c.Same(later.Recv, call.Recv) &&
+				slices.ContainsFunc(later.Args[min(1, len(later.Args)):], func(arg ast.Expr) bool { return c.MentionsAny(arg, replies) }) {
+				return true
+			}
+		}
+		return false
+	}),
+	each(source.Blobs, "Delete DeleteBlob", "the row refers to this blob until it is deleted too; delete the row first (azpatterns: package largeentity)", func(c *check, call *source.Call) bool {
+		row := c.another(call, true, "DeleteEntity")
+		return row != nil && c.another(call, false, "GetEntity") != nil && c.MentionsAny(call.CallExpr, c.replies(c.Decl(call))) && !c.leavesAfter(call, row)
+	}),
+	each(source.Blobs, "Delete DeleteBlob", "the copy was only started, and can fail after the original is deleted; wait until CopyStatus is success", func(c *check, call *source.Call) bool {
+		return c.another(call, false, "StartCopyFromURL") != nil && !c.uses(c.Decl(call), "CopyStatus")
+	}),
+)}
+
+// parallel reports goroutines whose number nothing limits.
+var parallel = &Rule{Name: "parallel", Severity: Warning, run: func(c *check) {
+	for s := range nodes(c, func(s *ast.GoStmt) bool { return !c.isTest(s) }) {
+		loop, ok := c.Loop(s).(*ast.RangeStmt)
+		if !ok || c.Literal(loop.X) != nil || source.IsBasic(c.TypeOf(loop.X), types.IsInteger) {
+			continue
+		}
+		requests := source.Any(s, func(call *ast.CallExpr) bool {
+			f := c.FactOf(call)
+			return f.Reads || f.Writes || f.Deletes || f.Rows
+		})
+		around := ast.Stmt(loop)
+		limited := source.Any(around, func(n ast.Node) bool {
+			_, sends := n.(*ast.SendStmt)
+			receive, isUnary := n.(*ast.UnaryExpr)
+			return sends || isUnary && receive.Op.String() == "<-" && !source.Within(s, receive)
+		}) || c.uses(around, "Acquire", "SetLimit", "Wait") || c.Loop(loop) != nil && c.uses(c.Loop(loop), "Wait")
+		_, messages := source.Selected(loop.X)
+		if chunk, ok := loop.X.(*ast.CallExpr); ok && nameOfCall(chunk) == "Chunk" || messages == "Messages" && c.Loop(loop) == nil {
+			continue
+		}
+		if requests && !limited {
+			c.report(s, "this starts a goroutine with a request for each element, any number concurrently; limit them, for example with errgroup and SetLimit (azpatterns: Table.Query and Table.Bulk have the option Parallel)")
+		}
+	}
+}}
+
+// background reports requests in a handler, or in a function with a context, that nothing can end.
+var background = &Rule{Name: "background", Severity: Warning, run: func(c *check) {
+	for _, call := range c.Calls {
+		decl := c.Decl(call)
+		if len(call.Args) == 0 || decl == nil || c.isTest(call) || source.Around[*ast.GoStmt](c.Package, call) != nil || source.Around[*ast.DeferStmt](c.Package, call) != nil {
+			continue
+		}
+		detached := source.Any(c.Follow(call.Args[0]), func(made *ast.CallExpr) bool {
+			path, name := c.Callee(made)
+			return path == "context" && (name == "Background" || name == "TODO")
+		})
+		_, timeout := c.Follow(call.Args[0]).(*ast.CallExpr)
+		has := false
+		for v := range c.signature(decl).Params().Variables() {
+			has = has || source.IsNamed(v.Type(), "context", "Context") && v.Name() != "_" && v.Name() != ""
+		}
+		if detached && timeout && (c.handlesRequest(call) || has) && c.first(decl) {
+			c.report(call.Args[0], "this request goes on after the caller has left or the deadline has passed; pass the context of the caller, or context.WithoutCancel of it with a timeout")
+		}
+	}
+}}

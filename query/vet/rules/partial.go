@@ -1,0 +1,159 @@
+package rules
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/query/vet/internal/source"
+)
+
+// partial reports changes that remove more than the program names, or less.
+var partial = &Rule{Name: "partial", Severity: Error, run: every(
+	each(source.Blobs, "SetMetadata", "this replaces all metadata of the blob, so what others have set is lost; change a copy of the metadata that were read", func(c *check, call *source.Call) bool {
+		copies := source.Any(c.Decl(call), func(n ast.Node) bool {
+			loop, isLoop := n.(*ast.RangeStmt)
+			copied, isCall := n.(*ast.CallExpr)
+			return isLoop && c.uses(loop.X, "etadata") || isCall && strings.HasPrefix(calleePath(c, copied), "maps") && c.uses(copied, "etadata")
+		})
+		return c.another(call, false, "GetProperties") != nil && c.Literal(call.Arg(1)) != nil && !copies
+	}),
+	each(source.Blobs, "SetHTTPHeaders", "this sets all headers of the blob, so the content type and others are cleared; change what blob.ParseHTTPHeaders returns", func(c *check, call *source.Call) bool {
+		lit := c.Literal(call.Arg(1))
+		return lit != nil && len(lit.Elts) > 0 && len(lit.Elts) < 3 && c.Field(lit, "BlobContentType") == nil && !c.setsField(call.Arg(1), "BlobContentType")
+	}),
+	replaced, merged,
+)}
+
+func calleePath(c *check, call *ast.CallExpr) string {
+	path, _ := c.Callee(call)
+	return path
+}
+
+// setsField reports whether an assignment sets a field of a variable.
+func (c *check) setsField(of ast.Expr, name string) bool {
+	return slices.ContainsFunc(c.Set, func(set source.Setting) bool {
+		return set.Name == name && c.Object(set.Of) != nil && c.Same(set.Of, of)
+	})
+}
+
+// modes returns the expressions that choose how an entity is written, in a function.
+func (c *check) modes(decl *ast.FuncDecl, replaces bool) (all []*ast.SelectorExpr) {
+	names := []string{"UpdateModeMerge", "TransactionTypeUpdateMerge", "TransactionTypeInsertMerge"}
+	if replaces {
+		names = []string{"UpdateModeReplace", "TransactionTypeUpdateReplace", "TransactionTypeInsertReplace"}
+	}
+	for sel := range source.All[*ast.SelectorExpr](decl) {
+		if slices.Contains(names, sel.Sel.Name) {
+			all = append(all, sel)
+		}
+	}
+	return all
+}
+
+// replaced reports rows that are replaced by some of their properties: those of a projection, or others than those with which the
+// package creates the row.
+func replaced(c *check) {
+	for _, set := range c.Set {
+		path, name := source.NameOf(c.TypeOf(set.Of))
+		if decl := c.Decl(set.At); decl != nil && set.Name == "Select" && path == source.Tables && name == "ListEntitiesOptions" {
+			for _, mode := range c.modes(decl, true) {
+				if mode.Sel.Name != "TransactionTypeInsertReplace" && mode.Pos() > set.At.Pos() {
+					c.report(mode, "the row is read without the properties that Select leaves out, and replacing it deletes them; merge the change (azpatterns: Table.Merge)")
+				}
+			}
+		}
+	}
+	writes := c.writes()
+	for _, w := range writes {
+		for _, o := range writes {
+			replaces := w.call.Name == "UpsertEntity" && len(c.modes(c.Decl(w.call), true)) == 1
+			if replaces && o.call != w.call && c.sameField(w.call.Recv, o.call.Recv) && len(w.names) > 0 && len(o.names) > 0 &&
+				exprName(w.row) == exprName(o.row) && exprName(w.row) != "" && !slices.ContainsFunc(w.names, func(name string) bool { return slices.Contains(o.names, name) }) {
+				c.report(w.call, "this replaces the row, which removes "+strings.Join(o.names, ", ")+"; merge the change (azpatterns: Table.Merge)")
+			}
+		}
+	}
+}
+
+// sameField reports whether two expressions are the same variable, or the same field of values of one type.
+func (c *check) sameField(a, b ast.Expr) bool {
+	x, name := source.Selected(a)
+	y, other := source.Selected(b)
+	return c.Same(a, b) || x != nil && y != nil && name == other && types.Identical(c.TypeOf(x), c.TypeOf(y))
+}
+
+// A write is that of an entity whose properties are in the call's function.
+type write struct {
+	call           *source.Call
+	partition, row ast.Expr
+	names          []string // of the other properties, without annotations
+}
+
+// writes returns the writes of entities that are literals.
+func (c *check) writes() (all []write) {
+	for call := range c.CallsOf(source.Tables, "AddEntity", "UpdateEntity", "UpsertEntity") {
+		lit, encoding := c.entity(call.Arg(1))
+		if lit == nil {
+			continue
+		}
+		w := write{call: call}
+		for _, set := range c.Settings(lit) {
+			switch {
+			case set.Name == "PartitionKey":
+				w.partition = c.argument(set.Value, encoding)
+			case set.Name == "RowKey":
+				w.row = c.argument(set.Value, encoding)
+			case !strings.Contains(set.Name, "@"):
+				w.names = append(w.names, set.Name)
+			}
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+// entity returns the literal that encoded text is made of, in the same function or in one that it calls, or nil.
+func (c *check) entity(body ast.Expr) (lit *ast.CompositeLit, call *ast.CallExpr) {
+	call, _ = c.Follow(body).(*ast.CallExpr)
+	for value := range c.encoded(call) {
+		lit = c.Literal(value)
+	}
+	return lit, call
+}
+
+// argument returns the expression that a call passes for e, if that is a parameter of the function, and else e.
+func (c *check) argument(e ast.Expr, call *ast.CallExpr) ast.Expr {
+	fn, i := c.Param(e)
+	if called, _ := c.DeclOf(call); fn != nil && fn == called && i < len(call.Args) && c.Object(e) != nil {
+		return call.Args[i]
+	}
+	return e
+}
+
+// merged reports properties that a merge is expected to remove.
+func merged(c *check) {
+	const message = "a merge keeps the properties that the entity lacks or has as null, so nothing is removed; replace the row (azpatterns: Table.Replace)"
+	for _, call := range c.AllCalls() {
+		decl := c.Decl(call)
+		if decl == nil || !c.IsCall(call, "UpdateEntity", "UpsertEntity", "SubmitTransaction") {
+			continue
+		}
+		modes := c.modes(decl, false)
+		deleted := source.Any(decl, func(call *ast.CallExpr) bool {
+			if !c.IsBuiltin(call, "delete") || len(call.Args) != 2 {
+				return false
+			}
+			name, ok := c.ConstText(call.Args[1])
+			return ok && isStored(name) && c.replies(decl)[c.Object(source.Root(call.Args[0]))]
+		})
+		for _, set := range c.Set {
+			m, isMap := c.TypeOf(set.Of).Underlying().(*types.Map)
+			deleted = deleted || isMap && isStored(set.Name) && types.IsInterface(m.Elem()) && c.IsNil(set.Value) && c.Decl(set.At) == decl
+		}
+		if deleted && len(modes) > 0 && len(c.modes(decl, true)) == 0 {
+			c.report(modes[0], message)
+		}
+	}
+}

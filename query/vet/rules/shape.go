@@ -1,0 +1,152 @@
+package rules
+
+import (
+	"go/ast"
+	"go/types"
+	"slices"
+	"strings"
+
+	"github.com/azpatterns/azpatterns/query/vet/internal/source"
+)
+
+// each returns the run of a rule, or of a part of one, that reports each call of the SDK outside tests with one of the names, in the
+// package with the path or, if that is "", in any, for which is is true.
+func each(path, names, message string, is func(c *check, call *source.Call) bool) func(*check) {
+	return func(c *check) {
+		for call := range c.CallsOf(path, strings.Fields(names)...) {
+			if c.Decl(call) != nil && !c.isTest(call) && is(c, call) {
+				c.report(call, message)
+			}
+		}
+	}
+}
+
+// every returns the run of a rule that has several parts.
+func every(parts ...func(*check)) func(*check) {
+	return func(c *check) {
+		for _, part := range parts {
+			part(c)
+		}
+	}
+}
+
+// uses reports whether n, or a function of the package that it calls, contains a name with one of the words.
+func (c *check) uses(n ast.Node, words ...string) bool {
+	named := func(n ast.Node) bool {
+		return source.Any(n, func(id *ast.Ident) bool {
+			return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(id.Name, word) })
+		})
+	}
+	return named(n) || source.Any(n, func(call *ast.CallExpr) bool {
+		_, decl := c.DeclOf(call)
+		return decl != nil && named(decl.Body)
+	})
+}
+
+// another returns the first other call of the SDK in the function of call with one of the names, before or after it, or nil.
+func (c *check) another(call *source.Call, after bool, names ...string) *source.Call {
+	for other := range c.CallsOf("", names...) {
+		if other != call && other.Pos() > call.Pos() == after && c.Decl(other) == c.Decl(call) {
+			return other
+		}
+	}
+	return nil
+}
+
+// imports reports whether n contains the name of a package whose path has one of the words.
+func (c *check) imports(n ast.Node, words ...string) bool {
+	return source.Any(n, func(id *ast.Ident) bool {
+		name, ok := c.pass.TypesInfo.Uses[id].(*types.PkgName)
+		return ok && slices.ContainsFunc(words, func(word string) bool { return strings.Contains(name.Imported().Path(), word) })
+	})
+}
+
+// number returns the constant that an expression is, or that the package sets its field to.
+func (c *check) number(e ast.Expr) (n int64, ok bool) {
+	e = c.Resolve(e)
+	if n, ok = c.ConstInt(e); ok {
+		return n, true
+	}
+	x, name := source.Selected(e)
+	for _, set := range c.Set {
+		if x != nil && set.Name == name && structOf(c.TypeOf(set.Of)) == structOf(c.TypeOf(x)) {
+			if n, ok = c.ConstInt(set.Value); !ok {
+				return 0, false
+			}
+		}
+	}
+	return n, ok
+}
+
+// parts returns the parts of the texts of e. A part that a function of the package returns, or that is encoded, has the parts which it
+// is made of.
+func (c *check) parts(e ast.Expr, depth int) (all []source.Part) {
+	for _, t := range c.Texts(e) {
+		for _, part := range t.Parts {
+			inner := c.madeOf(part.Hole)
+			if depth > 3 || len(inner) == 0 {
+				all = append(all, part)
+			}
+			for _, e := range inner[:min(len(inner), max(0, 8*(4-depth)))] {
+				all = append(all, c.parts(e, depth+1)...)
+			}
+		}
+	}
+	return all
+}
+
+// madeOf returns what a call that is a hole is made of.
+func (c *check) madeOf(hole ast.Expr) (of []ast.Expr) {
+	call, ok := c.Follow(hole).(*ast.CallExpr)
+	if hole == nil || !ok {
+		return nil
+	}
+	if path, name := c.Callee(call); strings.HasPrefix(path, "encoding/") && strings.HasSuffix(name, "EncodeToString") || c.pass.TypesInfo.Types[call.Fun].IsType() {
+		return call.Args
+	}
+	if _, decl := c.DeclOf(call); decl != nil && decl.Body != nil {
+		for _, ret := range c.returns(decl.Body) {
+			of = append(of, ret.Results[0])
+		}
+	}
+	return of
+}
+
+// returns returns the return statements with results of a function, without those of functions in it.
+func (c *check) returns(body *ast.BlockStmt) (all []*ast.ReturnStmt) {
+	for ret := range source.All[*ast.ReturnStmt](body) {
+		if inner, _ := c.Body(ret); inner == body && len(ret.Results) > 0 {
+			all = append(all, ret)
+		}
+	}
+	return all
+}
+
+// replies returns the variables of a function that depend on what it reads.
+func (c *check) replies(decl *ast.FuncDecl) map[types.Object]bool {
+	var vars []types.Object
+	for call := range source.All[*ast.CallExpr](decl.Body) {
+		if f := c.FactOf(call); f.Reads || c.IsCall(call, "DequeueMessage", "GetProperties") {
+			if s, ok := c.Parent(call).(*ast.AssignStmt); ok && c.Object(s.Lhs[0]) != nil {
+				vars = append(vars, c.Object(s.Lhs[0]))
+			}
+		}
+	}
+	return c.Derived(decl.Body, vars...)
+}
+
+// retries reports whether a loop makes an attempt again: it has a number of rounds or no end, and does not go through data.
+func (c *check) retries(loop ast.Stmt) bool {
+	switch l := loop.(type) {
+	case *ast.RangeStmt:
+		return source.IsBasic(c.TypeOf(l.X), types.IsInteger) && c.Const(l.X) != nil
+	case *ast.ForStmt:
+		b, ok := l.Cond.(*ast.BinaryExpr)
+		_, constant := c.ConstInt(l.Cond)
+		if ok {
+			_, constant = c.ConstInt(b.Y)
+		}
+		return l.Cond == nil || constant
+	}
+	return false
+}
