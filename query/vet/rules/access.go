@@ -18,7 +18,7 @@ func permissions(c *check) {
 	granted := map[any][]string{}
 	for _, set := range c.Set {
 		path, name := source.NameOf(c.TypeOf(set.Of))
-		if value := c.Const(set.Value); !source.IsSDK(path) || !strings.HasSuffix(name, "Permissions") || value == nil || value.String() != "true" || c.isTest(set.At) {
+		if value := c.Const(set.Value); !source.IsSDK(path) || !strings.HasSuffix(name, "Permissions") || value == nil || value.String() != "true" || c.isTest(set.At) || c.chosen(set.At) {
 			continue
 		}
 		of := c.entityOf(set)
@@ -26,10 +26,15 @@ func permissions(c *check) {
 		changes := slices.ContainsFunc(granted[of], func(name string) bool { return name == "Delete" || name == "Update" || name == "Write" })
 		if len(granted[of]) > 3 || changes && len(granted[of]) > 1 && slices.Contains(granted[of], "Delete") && slices.Contains(granted[of], "Read") {
 			if c.first(of) {
-				c.report(set.Of, "whoever has this signature can read and also change or delete; permit only what its holder needs, for one table, queue or blob (azpatterns: package govern signs for a range of keys)")
+				c.report(set.Of, "the holder of this signature can read and also change or delete; permit only what its holder needs, for one table, queue or blob (azpatterns: package govern signs for a range of keys)")
 			}
 		}
 	}
+}
+
+// chosen reports whether n is in a branch, so that the configuration or the caller decides.
+func (c *check) chosen(n ast.Node) bool {
+	return source.Around[*ast.CaseClause](c.Package, n) != nil || source.Around[*ast.IfStmt](c.Package, n) != nil
 }
 
 // longest is how long a signature can be valid without a stored access policy.
@@ -46,6 +51,9 @@ func expiry(c *check) {
 		}
 	}
 	for _, set := range c.Set {
+		if value := c.Const(set.Value); set.Name == "InsecureAllowCredentialWithHTTP" && value != nil && value.String() == "true" && !c.isTest(set.At) && !c.chosen(set.At) {
+			c.report(set.At, "the credential is sent without encryption; use https")
+		}
 		if path, name := source.NameOf(c.TypeOf(set.Of)); set.Name == "ExpiryTime" && source.IsSDK(path) && strings.HasSuffix(name, "SignatureValues") && c.isLong(set.Value) {
 			c.report(set.Value, message)
 		}
@@ -75,7 +83,8 @@ func (c *check) isLong(e ast.Expr) bool {
 // public reports containers that everyone can read.
 func public(c *check) {
 	for _, set := range c.Set {
-		if _, name := source.NameOf(c.TypeOf(c.Resolve(set.Value))); set.Name == "Access" && name == "PublicAccessType" {
+		value := c.Resolve(set.Value)
+		if _, name := source.NameOf(c.TypeOf(value)); set.Name == "Access" && name == "PublicAccessType" && c.Const(value) != nil && !c.isTest(set.At) && !c.chosen(set.At) {
 			c.report(set.Value, "everyone can read this container without a key; leave Access out, and sign an address for each reader")
 		}
 	}

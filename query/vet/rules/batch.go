@@ -168,10 +168,12 @@ func (c *check) repeats(key ast.Expr) bool {
 var oneByOne = &Rule{Name: "onebyone", Severity: Warning, run: func(c *check) {
 	for _, call := range c.AllCalls() {
 		over, body := c.over(c.Loop(call), call)
-		if over == nil || !c.FactOf(call).Rows && !c.IsCall(call, "AppendBlock", "GetProperties") || c.Conditional(call) || c.returnsMore(call) || c.isTest(call) || !source.Within(body, call) || c.Literal(over) != nil || source.Terminates(body.List) || !c.first(body) {
+		_, scans := over.(*ast.CallExpr)
+		single := c.IsCall(call, "AppendBlock") && scans || c.IsCall(call, "GetProperties") && c.CallOf(call).Path == source.Blobs
+		if over == nil || !c.FactOf(call).Rows && !single || c.Conditional(call) || c.returnsMore(call) || c.isTest(call) || !source.Within(body, call) || c.Literal(over) != nil || source.Terminates(body.List) || !c.first(body) {
 			continue
 		}
-		if c.IsCall(call, "AppendBlock", "GetProperties") {
+		if single {
 			c.report(call, "this is a request for each element; append several together, up to 4 MiB a block, and list blobs with the metadata that are needed")
 		} else if c.FactOf(call).Reads {
 			c.report(call, "the rows are read one after the other, a request each; read them concurrently, or with one query for a range of keys (azpatterns: Table.Query sends the reads of a filter concurrently)")

@@ -20,7 +20,9 @@ var dropped = &Rule{Name: "dropped", Severity: Error, run: func(c *check) {
 		if c.isTest(call) || decl == nil {
 			continue
 		}
-		if path, name := c.Callee(call); drops && (path == "encoding/json" && (name == "Unmarshal" || name == "Decoder.Decode") || path == "io" && strings.HasPrefix(name, "Copy")) && c.MentionsAny(call, c.replies(decl)) {
+		path, name := c.Callee(call)
+		reads := path == "encoding/json" && (name == "Unmarshal" || name == "Decoder.Decode") || path == "io" && strings.HasPrefix(name, "Copy")
+		if reads && (drops || c.onlyLogged(call, err)) && c.MentionsAny(call, c.replies(decl)) {
 			c.report(call, "the error of reading this reply is dropped, so a reply that is broken or of another form looks like one without content; return the error (azpatterns: Table.Get decodes rows)")
 		} else if (f.Writes || f.Creates) && !f.Deletes && c.onlyLogged(call, err) {
 			c.report(call, "the error of this write is only logged, and the function returns none, so the caller takes the change for made; return the error (azpatterns: Table.Bulk reports the outcome of each row)")
@@ -35,8 +37,13 @@ var dropped = &Rule{Name: "dropped", Severity: Error, run: func(c *check) {
 // logs, and the function could return an error.
 func (c *check) onlyLogged(call *ast.CallExpr, err types.Object) bool {
 	stmt, ok := c.Parent(call).(ast.Stmt)
-	if !ok || err == nil || c.returnsError(c.Decl(call)) == nil || c.Loop(call) != nil && c.retries(c.Loop(call)) {
+	if !ok || err == nil || c.returnsError(c.Decl(call)) == nil {
 		return false
+	}
+	if loop := c.Loop(call); loop != nil {
+		if over, _ := c.over(loop, call); over == nil {
+			return false // an attempt, or the loop of a worker
+		}
 	}
 	next := c.after(stmt)
 	if len(next) == 0 {
@@ -77,7 +84,7 @@ var anyError = &Rule{Name: "anyerror", Severity: Error, run: func(c *check) {
 		err, _ := c.ErrorOf(call)
 		body, _ := c.Body(call)
 		isAdd := c.IsCall(call, "AddEntity", "CreateTable")
-		if err == nil || body == nil || c.IsCall(call, "NextPage") || !isAdd && !c.FactOf(call).Reads || c.isTest(call) {
+		if err == nil || body == nil || c.IsCall(call, "NextPage") || !isAdd && !c.FactOf(call).Reads || c.isTest(call) || c.onlyLogged(call, err) {
 			continue
 		}
 		meaning, found := missing, "a missing row"
@@ -168,7 +175,7 @@ var errorText = &Rule{Name: "errortext", Severity: Warning, run: func(c *check) 
 		var operands []ast.Expr
 		switch test := test.(type) {
 		case *ast.TypeAssertExpr:
-			if test.Type != nil && strings.HasSuffix(c.TypeOf(test.Type).String(), ".ResponseError") && source.IsError(c.TypeOf(test.X)) {
+			if test.Type != nil && strings.HasSuffix(c.TypeOf(test.Type).String(), ".ResponseError") && c.wrapped(test.X) {
 				c.report(test, "an error that a function has wrapped is of another type, so this finds nothing then; use errors.As (azpatterns: errors.Is with patterns.ErrNotFound and the like)")
 			}
 		case *ast.BinaryExpr:
@@ -189,6 +196,17 @@ var errorText = &Rule{Name: "errortext", Severity: Warning, run: func(c *check) 
 		}
 	}
 }}
+
+// wrapped reports whether an error comes from a function that wraps those of the SDK.
+func (c *check) wrapped(e ast.Expr) (wraps bool) {
+	body, _ := c.Body(e)
+	for call := range source.All[*ast.CallExpr](body) {
+		if err, _ := c.ErrorOf(call); err != nil && err == c.Object(e) && call.Pos() < e.Pos() {
+			wraps = c.FactOf(call).Wraps
+		}
+	}
+	return wraps
+}
 
 // ofError reports whether e is the text of an error, perhaps in lower case.
 func (c *check) ofError(e ast.Expr) bool {

@@ -120,6 +120,7 @@ func (c *check) restricts(cond, e ast.Expr, result bool) bool {
 // sysProps reports names of system properties in the wrong case. Names are case-sensitive, so the service knows no such
 // property: a comparison of it never matches, and a selection of it returns nothing.
 var sysProps = &Rule{Name: "sysprops", Severity: Error, Fixes: true, run: func(c *check) {
+	metadataNames(c)
 	for _, filter := range c.Filters {
 		for _, v := range filter.Values {
 			for _, word := range v.Words() {
@@ -141,6 +142,24 @@ var sysProps = &Rule{Name: "sysprops", Severity: Error, Fixes: true, run: func(c
 		}
 	}
 }}
+
+// metadataNames reports metadata that are read by a name in lower case: they are headers, and Go begins their names in upper case.
+func metadataNames(c *check) {
+	for element := range nodes(c, func(element *ast.IndexExpr) bool { return exprName(element.X) == "Metadata" }) {
+		reply, _ := source.Selected(element.X)
+		_, name := source.NameOf(c.TypeOf(reply))
+		key, ok := c.ConstText(element.Index)
+		if reply != nil && ok && strings.HasSuffix(name, "Response") && pathOfSDK(c.TypeOf(reply)) && key != "" && key == strings.ToLower(key) && !c.isTest(element) {
+			c.report(element, "Go writes the names of headers with a capital, so "+key+" is read as "+strings.ToUpper(key[:1])+key[1:]+"; compare names with strings.EqualFold")
+		}
+	}
+}
+
+// pathOfSDK reports whether a type is one of the SDK.
+func pathOfSDK(t types.Type) bool {
+	path, _ := source.NameOf(t)
+	return source.IsSDK(path)
+}
 
 // ownProperty reports whether a struct that the package uses has a property of its own with this name, or the package sets or
 // reads one in a map.
@@ -183,6 +202,9 @@ var literalType = &Rule{Name: "literaltype", Severity: Error, run: func(c *check
 	for _, filter := range c.Filters {
 		for _, v := range filter.Values {
 			for i, part := range v.Parts {
+				if i > 0 && v.Slots[i].Quoted && part.Hole != nil && source.IsNamed(c.TypeOf(part.Hole), "time", "Time") {
+					c.report(part.Hole, "a time is written into the filter in a form that the service does not read; format it with UTC().Format(time.RFC3339) (azpatterns: query.Prop(name).Ge(time))")
+				}
 				format, _ := c.Follow(part.Hole).(*ast.CallExpr)
 				if format != nil && i > 0 && strings.HasSuffix(v.Parts[i-1].Text, "datetime'") && strings.HasSuffix(c.layout(format), "Z") && !c.isUTC(format) {
 					c.report(part.Hole, "this layout calls the time UTC, and it may be of another zone; convert it with UTC() (azpatterns: query.Prop(name).Ge(time))")

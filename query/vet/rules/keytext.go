@@ -31,6 +31,8 @@ func (c *check) keyPart(k keyValue, part source.Part) {
 		c.report(k.expr, "input is used in a key without encoding: keys must not contain / \\ # ? and control characters, and are at most 512 characters long; encode it, for example with url.QueryEscape (azpatterns: keys.Escape)")
 	case isLocal:
 		c.report(now, "a key made of local time changes its order with the time zone; use UTC (azpatterns: keys.Ticks)", fix("use UTC", insert(now.End(), ".UTC()")))
+	case k.written && strings.ContainsAny(part.Text, `/\#?`) || k.written && format != nil && strings.ContainsAny(c.layout(format), `/\#?`):
+		c.report(k.expr, "the service refuses keys with / \\ # ?; use another separator, such as _ (azpatterns: keys.Join)")
 	case format != nil && k.written && nameOfCall(format) == "Format" && strings.Contains(c.layout(format), ".999"):
 		c.report(format, "this layout drops zeros at the end of the fraction, so keys are not in the order of time; write all digits, with .000000000 (azpatterns: keys.Ticks)")
 	case k.written && !k.partition && c.unpadded(part):

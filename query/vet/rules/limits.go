@@ -10,7 +10,7 @@ import (
 )
 
 // limits reports values that the service refuses, or which make it drop messages.
-var limits = &Rule{Name: "limits", Severity: Error, run: every(options, names, lease, blockIDs, binaryMessages)}
+var limits = &Rule{Name: "limits", Severity: Error, run: every(options, names, recreated, lease, blockIDs, binaryMessages)}
 
 // most is the greatest value of an option.
 var most = map[string]int64{"NumberOfMessages": 32, "VisibilityTimeout": 7 * 24 * 3600, "Top": 1000}
@@ -58,6 +58,12 @@ func names(c *check) {
 var lease = each(source.Blobs, "AcquireLease", "a lease lasts 15 to 60 seconds, or for ever with -1, and the service refuses other values", func(c *check, call *source.Call) bool {
 	n, ok := c.number(call.Arg(1))
 	return ok && n != -1 && (n < 15 || n > 60)
+})
+
+// recreated reports tables, queues and containers that are created while the service still deletes them.
+var recreated = each("", "CreateTable CreateQueue CreateContainer Create", "the service needs at least 30 s to delete this, and refuses to create it until then; delete its content instead, or use another name (azpatterns: Table.DeleteWhere)", func(c *check, call *source.Call) bool {
+	deleted := c.another(call, false, "DeleteTable", "DeleteQueue", "DeleteContainer")
+	return deleted != nil && !c.leavesAfter(deleted, call) && call.Name != "Create"
 })
 
 // blockIDs reports block ids of different length.

@@ -29,7 +29,7 @@ var checkFirst = &Rule{Name: "checkfirst", Severity: Error, run: every(
 	each(source.Blobs, "Create", "this empties an append blob that exists, with all that others have appended; create it with IfNoneMatch set to azcore.ETagAny", func(c *check, call *source.Call) bool {
 		_, name := source.NameOf(c.TypeOf(call.Recv))
 		path, _ := source.NameOf(c.TypeOf(call.Recv))
-		return name == "Client" && strings.HasSuffix(path, "/appendblob") && c.open(call.Arg(1), "IfNoneMatch", "LeaseID", "IfMatch")
+		return name == "Client" && strings.HasSuffix(path, "/appendblob") && c.another(call, false, "Delete") == nil && c.open(call.Arg(1), "IfNoneMatch", "LeaseID", "IfMatch")
 	}),
 )}
 

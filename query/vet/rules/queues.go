@@ -44,15 +44,16 @@ func (c *check) spins(call *source.Call, loop *ast.ForStmt) bool {
 	}) {
 		return false
 	}
-	for _, s := range c.after(stmt) {
-		s, ok := s.(*ast.IfStmt)
-		if !ok || !c.Mentions(s.Cond, err) || len(s.Body.List) == 0 {
-			return false
-		}
-		last, ok := s.Body.List[len(s.Body.List)-1].(*ast.BranchStmt)
-		return ok && last.Tok == token.CONTINUE && !c.pauses(s.Body, 1)
+	next := c.after(stmt)
+	if len(next) == 0 {
+		return false
 	}
-	return false
+	test, ok := next[0].(*ast.IfStmt)
+	if !ok || !c.Mentions(test.Cond, err) || len(test.Body.List) == 0 {
+		return false
+	}
+	last, ok := test.Body.List[len(test.Body.List)-1].(*ast.BranchStmt)
+	return ok && last.Tok == token.CONTINUE && !c.pauses(test.Body, 1)
 }
 
 // pauses reports whether the body of a loop, or a function of the package that it calls, waits, or ends if there is no message.
@@ -93,8 +94,28 @@ var poison = &Rule{Name: "poison", Severity: Warning, run: func(c *check) {
 	for call := range c.CallsOf(source.Queues, "DequeueMessage") {
 		if deletes && !counts && !c.isTest(call) {
 			c.report(call, "a message whose work always fails is delivered again until it expires; look at DequeueCount, and move the message to another queue after a few tries (azpatterns: eventual.NewWorker)")
-			return
+			break
 		}
+	}
+	for call := range c.CallsOf(source.Queues, "DequeueMessage") {
+		reply, _, stmt := c.Results(call.CallExpr)
+		if body, _ := c.Body(call); reply != nil && !deletes && !c.isTest(call) && c.worksOn(c.after(stmt), call.CallExpr, c.Derived(body, reply)) && !c.handsOn(body, c.Derived(body, reply)) {
+			c.report(call, "the messages are never deleted, so each is delivered again and again; delete a message after the work (azpatterns: eventual.NewWorker)")
+		}
+	}
+	encodes, decodes := (*source.Call)(nil), false
+	for call := range c.CallsOf(source.Queues, "EnqueueMessage") {
+		if text, ok := c.Follow(call.Arg(1)).(*ast.CallExpr); ok && nameOfCall(text) == "EncodeToString" {
+			encodes = call
+		}
+	}
+	for call := range c.CallsOf(source.Queues, "DequeueMessage") {
+		decodes = decodes || encodes != nil && call != nil && !source.AnyIn(c.Package, func(id *ast.Ident) bool {
+			return id.Name == "DecodeString" || id.Name == "NewDecoder" || id.Name == "Decode"
+		}) && source.AnyIn(c.Package, func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "MessageText" })
+	}
+	if decodes {
+		c.report(encodes, "the text is encoded with base64 here, and nothing in the package decodes what is received; do both or none")
 	}
 	for call := range c.CallsOf(source.Queues, "PeekMessage") {
 		reply, _, stmt := c.Results(call.CallExpr)
@@ -103,6 +124,19 @@ var poison = &Rule{Name: "poison", Severity: Warning, run: func(c *check) {
 		}
 	}
 }}
+
+// handsOn reports whether a function returns one of the variables, passes one as a whole to another function, or uses the receipt of one.
+func (c *check) handsOn(body *ast.BlockStmt, vars map[types.Object]bool) bool {
+	return source.Any(body, func(id *ast.Ident) bool {
+		switch parent := c.Parent(id).(type) {
+		case *ast.SelectorExpr:
+			return vars[c.Object(id)] && strings.Contains(parent.Sel.Name, "Receipt")
+		case *ast.ReturnStmt, *ast.CallExpr, *ast.CompositeLit, *ast.SendStmt:
+			return vars[c.Object(id)] && strings.Contains(c.TypeOf(id).String(), "Message")
+		}
+		return false
+	})
+}
 
 // visibility reports messages that become visible again before the work with them ends.
 var visibility = &Rule{Name: "visibility", Severity: Error, run: func(c *check) {
@@ -159,6 +193,10 @@ var deleteFirst = &Rule{Name: "deletefirst", Severity: Error, run: func(c *check
 			continue
 		}
 		derived := c.Derived(body, message)
+		if failed := c.failedBefore(list[:i], call, derived); failed != nil {
+			c.report(call, "the message is deleted even if the work failed, because its error is only logged, so the work is lost; leave the message, or move it to another queue (azpatterns: eventual.NewWorker)")
+			continue
+		}
 		if !c.worksOn(list[:i], call, derived) && c.worksOn(list[i+1:], call, derived) {
 			if source.Around[*ast.DeferStmt](c.Package, call) != nil {
 				c.report(call, "a deferred call deletes the message even if the work fails, so the work is lost; delete the message after the work if that succeeded (azpatterns: eventual.NewWorker)")
@@ -168,6 +206,34 @@ var deleteFirst = &Rule{Name: "deletefirst", Severity: Error, run: func(c *check
 		}
 	}
 }}
+
+// failedBefore returns the last of the statements if it only logs the error of the work with a message, or nil.
+func (c *check) failedBefore(list []ast.Stmt, deletion *ast.CallExpr, derived map[types.Object]bool) ast.Stmt {
+	for i, s := range list {
+		test, ok := s.(*ast.IfStmt)
+		if !ok || test.Else != nil || source.Terminates(test.Body.List) || len(test.Body.List) == 0 {
+			continue
+		}
+		b, ok := test.Cond.(*ast.BinaryExpr)
+		fails := ok && b.Op == token.NEQ && c.IsNil(b.Y) && source.IsError(c.TypeOf(b.X))
+		work := []ast.Stmt{test.Init}
+		if test.Init == nil {
+			work = list[max(0, i-1):i]
+		}
+		logs := !slices.ContainsFunc(test.Body.List, func(s ast.Stmt) bool {
+			e, ok := s.(*ast.ExprStmt)
+			call, isCall := (*ast.CallExpr)(nil), false
+			if ok {
+				call, isCall = e.X.(*ast.CallExpr)
+			}
+			return !isCall || !c.Logs(call)
+		})
+		if fails && logs && c.worksOn(work, deletion, derived) {
+			return s
+		}
+	}
+	return nil
+}
 
 // ignoresResult reports whether a function literal has an error as a parameter, and its body does not look at it.
 func (c *check) ignoresResult(fn ast.Node, body *ast.BlockStmt) bool {

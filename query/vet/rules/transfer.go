@@ -124,6 +124,9 @@ var body = &Rule{Name: "body", Severity: Warning, run: every(
 					_, isCall := ast.Unparen(result).(*ast.CallExpr)
 					return (hasMethod(c.TypeOf(result), "Close") || !isCall && c.Mentions(result, reply)) && c.MentionsAny(result, body)
 				})
+			case *ast.Ident: // the reply goes elsewhere
+				_, selects := c.Parent(n).(*ast.SelectorExpr)
+				return !selects && c.pass.TypesInfo.Uses[n] == reply
 			case *ast.CallExpr: // a function of the program may close it
 				_, decl := c.DeclOf(n)
 				return decl != nil && c.uses(decl, "Close") && c.MentionsAny(n, body)

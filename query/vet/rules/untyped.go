@@ -6,6 +6,7 @@ import (
 	"go/constant"
 	"go/types"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -152,6 +153,9 @@ func (c *check) untypedMap(value ast.Expr, annotates bool) {
 
 func (c *check) untypedElement(set source.Setting, annotates bool) {
 	_, isMap := c.TypeOf(set.Of).Underlying().(*types.Map)
+	if isMap && set.Name != "" {
+		c.refused(set.At, set.Name, c.TypeOf(set.Value))
+	}
 	if t := c.TypeOf(set.Value); !isMap || !isStored(set.Name) || c.annotated(set) {
 		return
 	} else if edm := edmType(t); edm != "" && !annotates {
@@ -160,6 +164,35 @@ func (c *check) untypedElement(set source.Setting, annotates bool) {
 		c.lose(lossAt{c.entityOf(set), l.edm, set.At, set.Name, " has no annotation of its type, so it is stored as " + l.as + ", not as an " + l.edm + " (azpatterns: patterns.Table writes the type)", c.typeFix(set, l, annotates)})
 	}
 }
+
+// refused reports a property whose name or type the service refuses.
+func (c *check) refused(at ast.Node, name string, t types.Type) {
+	plain, _, _ := strings.Cut(name, "@")
+	for _, key := range []string{"PartitionKey", "RowKey"} {
+		if strings.EqualFold(plain, key) && plain != key && at != nil {
+			c.report(at, "names are case-sensitive, so this is not the "+key+", without which the service refuses the row; write "+key)
+		}
+	}
+	nested := false
+	switch u := t.Underlying().(type) {
+	case *types.Slice:
+		nested = !types.Identical(u.Elem().Underlying(), types.Typ[types.Byte])
+	case *types.Map, *types.Array:
+		nested = true
+	case *types.Struct:
+		nested = true
+	case *types.Pointer:
+		nested = structOf(t) != nil
+	}
+	switch {
+	case !propertyName.MatchString(plain) && !strings.HasPrefix(name, "odata."):
+		c.report(at, "the service refuses this name of a property: it has letters, digits and underscores, and begins with no digit")
+	case nested && !hasMarshaler(t):
+		c.report(at, name+" is no value but an array or an object, which the service refuses; store it as a text in JSON, or its elements as rows (azpatterns: the tag json of package patterns)")
+	}
+}
+
+var propertyName = regexp.MustCompile(`^[\pL_][\pL\pN_]*$`)
 
 // entityOf returns the variable of the map that a value is set in, or its literal.
 func (c *check) entityOf(set source.Setting) any {
@@ -234,6 +267,7 @@ func edmType(t types.Type) string {
 func (c *check) untypedFields(value ast.Expr, s *types.Struct) {
 	for _, f := range c.fields(value, s) {
 		t := f.Type()
+		c.refused(f.at, f.name, t)
 		if pointer, ok := t.Underlying().(*types.Pointer); ok {
 			t = pointer.Elem()
 		}

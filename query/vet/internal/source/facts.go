@@ -19,6 +19,7 @@ type Fact struct {
 	Rows       bool   // it reads or writes one row for each call
 	Overwrites bool   // it writes what it is passed over any version
 	Deletes    bool   // it deletes the message that it is passed
+	Wraps      bool   // it wraps the errors of requests
 	Safe       bool   // the text that it returns has no quote that is not doubled
 	Texts      []Text // that it returns
 }
@@ -127,6 +128,10 @@ func (p *Package) read(decl *ast.FuncDecl) *Fact {
 		f.Deletes = f.Deletes || passes && of.Deletes
 	}
 	f.Overwrites = f.Overwrites && !f.Reads
+	f.Wraps = (f.Reads || f.Writes) && Any(decl.Body, func(call *ast.CallExpr) bool {
+		path, name := p.Callee(call)
+		return path == "fmt" && name == "Errorf" && Any(call, func(lit *ast.BasicLit) bool { return strings.Contains(lit.Value, "%w") })
+	})
 	f.Texts = p.texts(decl, fn.Signature())
 	f.Safe = returnsValue && isString(first(results)) && !Any(decl.Body, func(ret *ast.ReturnStmt) bool {
 		inner, _ := p.Body(ret)

@@ -224,7 +224,7 @@ func (p *Package) Settings(lit *ast.CompositeLit) (all []Setting) {
 		if kv, ok := e.(*ast.KeyValueExpr); ok {
 			id, isIdent := kv.Key.(*ast.Ident)
 			name, isText := p.ConstText(kv.Key)
-			if isIdent && !isText {
+			if _, isMap := p.TypeOf(lit).Underlying().(*types.Map); isIdent && !isText && !isMap {
 				name = id.Name
 			}
 			all = append(all, Setting{name, kv.Value, kv, lit})

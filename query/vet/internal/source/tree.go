@@ -159,6 +159,12 @@ func (p *Package) Derived(body ast.Node, vars ...types.Object) map[types.Object]
 			switch n := n.(type) {
 			case *ast.AssignStmt:
 				p.deriveAssign(n, derived)
+			case *ast.ValueSpec:
+				for i, value := range n.Values {
+					if p.MentionsAny(value, derived) && i < len(n.Names) {
+						p.derive(derived, n.Names[i])
+					}
+				}
 			case *ast.RangeStmt:
 				if p.MentionsAny(n.X, derived) {
 					p.derive(derived, n.Key, n.Value)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
@@ -18,10 +19,10 @@ import (
 const month = 30 * 24 * time.Hour
 
 func sign(table *aztables.Client, file *blob.Client, now time.Time) {
-	table.GetTableSASURL(aztables.SASPermissions{Read: true, Add: true, Update: true, Delete: true}, now, now.Add(time.Hour)) // want `whoever has this signature can read and also change.*access, security`
+	table.GetTableSASURL(aztables.SASPermissions{Read: true, Add: true, Update: true, Delete: true}, now, now.Add(time.Hour)) // want `the holder of this signature can read and also change.*access, security`
 	var p sas.BlobPermissions
 	p.Read = true
-	p.Delete = true // want `whoever has this signature`
+	p.Delete = true // want `the holder of this signature`
 	file.GetSASURL(p, now.Add(time.Hour), nil)
 	file.GetSASURL(sas.BlobPermissions{Read: true}, now.Add(month), nil)       // want `valid for more than a week`
 	file.GetSASURL(sas.BlobPermissions{Read: true}, now.AddDate(1, 0, 0), nil) // want `valid for more than a week`
@@ -33,6 +34,22 @@ func sign(table *aztables.Client, file *blob.Client, now time.Time) {
 func open(ctx context.Context, service *azblob.Client) {
 	service.CreateContainer(ctx, "scans", &azblob.CreateContainerOptions{Access: to.Ptr(container.PublicAccessTypeBlob)}) // want `everyone can read this container`
 	service.CreateContainer(ctx, "plans", nil)
+}
+
+func insecure(local bool) (options aztables.ClientOptions) {
+	if local {
+		options.InsecureAllowCredentialWithHTTP = true
+	}
+	return options
+}
+
+var plain = azblob.ClientOptions{ClientOptions: policy.ClientOptions{InsecureAllowCredentialWithHTTP: true}} // want `the credential is sent without encryption`
+
+func kind(public bool) (options azblob.CreateContainerOptions) {
+	if public {
+		options.Access = to.Ptr(container.PublicAccessTypeBlob)
+	}
+	return options
 }
 
 func connect(file *blob.Client) {

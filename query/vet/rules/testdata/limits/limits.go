@@ -61,6 +61,14 @@ func open(ctx context.Context, tables *aztables.ServiceClient, queues *azqueue.S
 	queues.CreateQueue(ctx, "jobs-eu1", nil) // once
 }
 
+func reset(ctx context.Context, tables *aztables.ServiceClient) error {
+	if _, err := tables.DeleteTable(ctx, "orders", nil); err != nil {
+		return err
+	}
+	_, err := tables.CreateTable(ctx, "orders", nil) // want `the service needs at least 30 s to delete this`
+	return err
+}
+
 func stage(ctx context.Context, blob *blockblob.Client, l *lease.BlobClient, n int) {
 	blob.StageBlock(ctx, id(n), nil, nil)                                                                  // want `the ids of all blocks of a blob must have the same length` `the error of this write is dropped`
 	blob.StageBlock(ctx, base64.StdEncoding.EncodeToString([]byte(fmt.Sprintf("part-%06d", n))), nil, nil) // want `the error of this write is dropped`

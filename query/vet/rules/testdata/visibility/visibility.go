@@ -11,7 +11,7 @@ import (
 type worker struct{ queue *azqueue.QueueClient }
 
 func (w *worker) short(ctx context.Context) error {
-	reply, err := w.queue.DequeueMessage(ctx, nil) // want `a message is hidden for 30s, and the work with it may take longer.*visibility, error`
+	reply, err := w.queue.DequeueMessage(ctx, nil) // want `a message is hidden for 30s, and the work with it may take longer.*visibility, error` `the messages are never deleted`
 	if err != nil {
 		return err
 	}
@@ -24,7 +24,7 @@ func (w *worker) short(ctx context.Context) error {
 }
 
 func (w *worker) enough(ctx context.Context) error {
-	reply, err := w.queue.DequeueMessage(ctx, &azqueue.DequeueMessageOptions{VisibilityTimeout: to.Ptr(int32(600))})
+	reply, err := w.queue.DequeueMessage(ctx, &azqueue.DequeueMessageOptions{VisibilityTimeout: to.Ptr(int32(600))}) // want `the messages are never deleted`
 	if err != nil {
 		return err
 	}
