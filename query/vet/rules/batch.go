@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -17,6 +18,7 @@ const maxBatch = 100
 // batch reports transactions that the service rejects: of more than 100 operations, of any number of operations, or of
 // several partitions.
 var batch = &Rule{Name: "batch", Severity: Error, run: func(c *check) {
+	atomic(c)
 	for call := range c.CallsOf(source.Tables, "SubmitTransaction") {
 		actions := call.Arg(1)
 		if at := c.otherPartition(c.Literal(actions)); at != nil {
@@ -27,6 +29,14 @@ var batch = &Rule{Name: "batch", Severity: Error, run: func(c *check) {
 			continue
 		}
 		id, ok := actions.(*ast.Ident)
+		if part, isRange := c.Parent(c.Definition(c.Object(actions))).(*ast.RangeStmt); ok && isRange { // for part := range slices.Chunk(actions, 100)
+			if chunks, isCall := part.X.(*ast.CallExpr); isCall && len(chunks.Args) == 2 {
+				if id, ok = chunks.Args[0].(*ast.Ident); ok && c.spans(c.appended(call, id)) {
+					c.report(actions, "the partition key changes with each round of the loop that makes these operations, and the service rejects a transaction of several partitions; write one transaction for each partition (azpatterns: Table.Bulk)")
+				}
+				continue
+			}
+		}
 		if !ok {
 			continue
 		}
@@ -62,6 +72,12 @@ func (c *check) otherPartition(actions *ast.CompositeLit) ast.Node {
 		}
 	}
 	return nil
+}
+
+// appended returns the loop that appends to actions, or nil.
+func (c *check) appended(call *source.Call, actions *ast.Ident) ast.Stmt {
+	loop, _ := c.appendLoop(call, actions)
+	return loop
 }
 
 // appendLoop returns the loop that appends to the actions of a transaction which is submitted after the loop, and the
@@ -135,12 +151,50 @@ func (c *check) limits(actions *ast.Ident, loop ast.Stmt) bool {
 	})
 }
 
-// spans reports whether the loop builds entities whose partition key is made of the counter of the loop.
+// spans reports whether the loop builds entities whose partition key is made of the counter of the loop, or is a field of its element other
+// than one with the name of the key.
 func (c *check) spans(loop ast.Stmt) bool {
 	counter := c.counter(loop)
-	return counter != nil && slices.ContainsFunc(c.keys(), func(k keyValue) bool {
-		return k.partition && k.written && source.Within(loop, k.expr) && c.Mentions(k.expr, counter) && !c.repeats(k.expr)
+	of, isRange := loop.(*ast.RangeStmt)
+	return loop != nil && slices.ContainsFunc(c.keys(), func(k keyValue) bool {
+		if !k.partition || !k.written {
+			return false
+		}
+		if source.Within(loop, k.expr) && counter != nil && c.Mentions(k.expr, counter) && !c.repeats(k.expr) {
+			return true
+		}
+		x, name := source.Selected(k.expr)
+		fn, i := c.Param(k.expr)
+		return isRange && x != nil && c.Object(of.Value) != nil && !strings.Contains(strings.ToLower(name), "part") && name != "PK" && fn != nil &&
+			source.Any(loop, func(call *ast.CallExpr) bool {
+				called, _ := c.DeclOf(call)
+				return called == fn && i < len(call.Args) && c.Object(call.Args[i]) == c.Object(of.Value)
+			})
 	})
+}
+
+// atomic reports rows of one partition that are added one after the other.
+func atomic(c *check) {
+	writes := c.writes()
+	for call := range c.CallsOf(source.Tables, "AddEntity", "UpsertEntity") {
+		first := c.another(call, false, "AddEntity", "UpsertEntity")
+		if first == nil || c.Loop(call) != nil || c.Loop(first) != nil || c.isTest(call) || !c.sameField(first.Recv, call.Recv) || c.leavesAfter(first, call) {
+			continue
+		}
+		var keys [2]ast.Expr
+		for _, w := range writes {
+			for i, of := range []*source.Call{first, call} {
+				if w.call == of {
+					keys[i] = w.partition
+				}
+			}
+		}
+		def := func(call *source.Call) ast.Node { return c.Parent(c.Definition(c.Object(call.Arg(1)))) }
+		together := def(first) != nil && def(first) == def(call) && c.Object(first.Arg(1)) != c.Object(call.Arg(1))
+		if _, isAssign := def(first).(*ast.AssignStmt); together && isAssign || keys[0] != nil && c.Const(keys[0]) == nil && c.Same(keys[0], keys[1]) {
+			c.report(call, "if this fails, the row that was written before remains without this one; write both in one transaction, if they are of one partition (azpatterns: Store with an Intra view, or Batch)")
+		}
+	}
 }
 
 // counter returns the variable that counts the rounds of a loop, or nil.

@@ -33,7 +33,34 @@ var injection = &Rule{Name: "injection", Severity: Security, Fixes: true, run: f
 			}
 		}
 	}
+	unescaped(c)
 }}
+
+func unescaped(c *check) {
+	const message = "a quote in this value ends the string in the filter, and the rest of the value changes the filter; double every quote (azpatterns: query.PartitionKey.Eq(value) and the like quote all values)"
+	for _, file := range c.Files {
+		if !slices.ContainsFunc(file.Imports, func(spec *ast.ImportSpec) bool { return strings.Contains(spec.Path.Value, source.Tables) }) {
+			continue // a filter of another service
+		}
+		for _, value := range c.Unescaped(file) {
+			_, fn := c.Body(value)
+			results := c.signature(fn).Results() // a text that a function returns is followed to its callers
+			if returned := results.Len() > 0 && source.IsBasic(results.At(0).Type(), types.IsString); !returned && !c.checked(value) {
+				c.report(value, message)
+			}
+		}
+	}
+	for _, call := range c.AllCalls() { // of a package that does not use the SDK
+		_, decl := c.DeclOf(call)
+		if decl == nil && c.FactOf(call).Unescaped {
+			for _, arg := range call.Args {
+				if c.MayHaveQuote(arg, 0) && c.first(c.Parent(call)) {
+					c.report(arg, message)
+				}
+			}
+		}
+	}
+}
 
 func (c *check) injection(hole ast.Expr, v source.Value, quoted bool) {
 	if !quoted {

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"go/ast"
+	"go/types"
 	"regexp"
 	"strings"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // limits reports values that the service refuses, or which make it drop messages.
-var limits = &Rule{Name: "limits", Severity: Error, run: every(options, names, recreated, lease, blockIDs, binaryMessages)}
+var limits = &Rule{Name: "limits", Severity: Error, run: every(options, names, recreated, growing, lease, blockIDs, binaryMessages)}
 
 // most is the greatest value of an option.
 var most = map[string]int64{"NumberOfMessages": 32, "VisibilityTimeout": 7 * 24 * 3600, "Top": 1000}
@@ -59,6 +60,28 @@ var lease = each(source.Blobs, "AcquireLease", "a lease lasts 15 to 60 seconds, 
 	n, ok := c.number(call.Arg(1))
 	return ok && n != -1 && (n < 15 || n > 60)
 })
+
+// growing reports properties to which each write appends.
+func growing(c *check) {
+	const message = "this property grows with each write, and the service refuses more than 64 KiB; store a row for each element (azpatterns: secondaryindex.Intra, logtail)"
+	for _, set := range c.Set {
+		sum, isSum := c.Follow(set.Value).(*ast.BinaryExpr)
+		added, isCall := c.Follow(set.Value).(*ast.CallExpr)
+		var was ast.Expr
+		if isSum && source.IsBasic(c.TypeOf(sum), types.IsString) {
+			was = sum
+			for b, ok := was.(*ast.BinaryExpr); ok; b, ok = was.(*ast.BinaryExpr) {
+				was = b.X
+			}
+		} else if isCall && c.IsBuiltin(added, "append") && len(added.Args) == 2 {
+			was = added.Args[0]
+		}
+		decl := c.Decl(set.At)
+		if _, name := source.Selected(was); decl != nil && name != "" && name == set.Name && c.writesIn(decl) && c.replies(decl)[c.Object(source.Root(was))] && !source.Any(decl.Body, func(call *ast.CallExpr) bool { return c.lenOf(call) != nil }) {
+			c.report(set.At, message)
+		}
+	}
+}
 
 // recreated reports tables, queues and containers that are created while the service still deletes them.
 var recreated = each("", "CreateTable CreateQueue CreateContainer Create", "the service needs at least 30 s to delete this, and refuses to create it until then; delete its content instead, or use another name (azpatterns: Table.DeleteWhere)", func(c *check, call *source.Call) bool {

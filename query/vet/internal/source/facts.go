@@ -20,6 +20,7 @@ type Fact struct {
 	Overwrites bool   // it writes what it is passed over any version
 	Deletes    bool   // it deletes the message that it is passed
 	Wraps      bool   // it wraps the errors of requests
+	Unescaped  bool   // it writes a parameter into a filter without doubling its quotes
 	Safe       bool   // the text that it returns has no quote that is not doubled
 	Texts      []Text // that it returns
 }
@@ -126,7 +127,9 @@ func (p *Package) read(decl *ast.FuncDecl) *Fact {
 		f.Rows = f.Rows || of.Rows && p.Loop(call) == nil && !p.Conditional(call) && (of.Reads || passes)
 		f.Overwrites = f.Overwrites || passes && of.Overwrites
 		f.Deletes = f.Deletes || passes && of.Deletes
+		f.Unescaped = f.Unescaped || of.Unescaped && passes
 	}
+	f.Unescaped = f.Unescaped || slices.ContainsFunc(p.Unescaped(decl.Body), func(e ast.Expr) bool { fn, _ := p.Param(e); return fn != nil })
 	f.Overwrites = f.Overwrites && !f.Reads
 	f.Wraps = (f.Reads || f.Writes) && Any(decl.Body, func(call *ast.CallExpr) bool {
 		path, name := p.Callee(call)
@@ -167,7 +170,7 @@ func (p *Package) ofSDK(c *Call) *Fact {
 
 // passes reports whether an argument of a call is made of a parameter of the function that contains it.
 func (p *Package) passes(decl *ast.FuncDecl, call *ast.CallExpr) bool {
-	if f := p.FactOf(call); !f.Writes && !f.Deletes {
+	if f := p.FactOf(call); !f.Writes && !f.Deletes && !f.Unescaped {
 		return false
 	}
 	var params []types.Object

@@ -3,6 +3,7 @@ package source
 import (
 	"go/ast"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -104,4 +105,45 @@ func (p *Package) constants(id *ast.Ident) bool {
 		lit := p.Literal(loop.X)
 		return p.Object(loop.Value) == p.Object(id) && lit != nil && !slices.ContainsFunc(lit.Elts, func(e ast.Expr) bool { return p.Const(e) == nil })
 	})
+}
+
+// condition matches the text before a value that is compared as a string.
+var condition = regexp.MustCompile(`\b(eq|ne|lt|le|gt|ge) '$`)
+
+// Unescaped returns the values in n that are written as strings into a text that is compared like a filter, whatever becomes of it, and
+// that can contain a quote.
+func (p *Package) Unescaped(n ast.Node) (values []ast.Expr) {
+	for e := range All[ast.Expr](n) {
+		var texts []Text
+		switch e := e.(type) {
+		case *ast.BinaryExpr:
+			if outer, ok := p.parents[e].(*ast.BinaryExpr); isString(p.TypeOf(e)) && (!ok || outer.Op != e.Op) {
+				texts = p.Texts(e)
+			}
+		case *ast.CallExpr:
+			if path, name := p.Callee(e); path == "fmt" && name == "Sprintf" {
+				texts = p.Texts(e)
+			} else if path == "fmt" && name == "Fprintf" && len(e.Args) > 1 && !e.Ellipsis.IsValid() {
+				texts = (&evaluator{Package: p}).format(e.Args[1], e.Args[2:])
+			}
+		}
+		for _, t := range texts {
+			for i, part := range t.Parts {
+				if i == 0 || part.Hole == nil || part.Verb == 'q' || !p.MayHaveQuote(part.Hole, 0) {
+					continue
+				}
+				operator, isName := ast.Expr(nil), false // as in name+" "+op+" '"+value+"'"
+				if i > 1 && t.Parts[i-1].Text == " '" {
+					operator = t.Parts[i-2].Hole
+				}
+				if id, ok := operator.(*ast.Ident); ok {
+					isName = strings.HasPrefix(id.Name, "op") || id.Name == "cmp"
+				}
+				if isName || condition.MatchString(t.Parts[i-1].Text) {
+					values = append(values, part.Hole)
+				}
+			}
+		}
+	}
+	return values
 }

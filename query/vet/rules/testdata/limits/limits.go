@@ -77,3 +77,25 @@ func stage(ctx context.Context, blob *blockblob.Client, l *lease.BlobClient, n i
 }
 
 func id(n int) string { return base64.StdEncoding.EncodeToString([]byte(fmt.Sprintf("part-%d", n))) }
+
+type index struct {
+	aztables.Entity
+	IDs string
+}
+
+func addID(ctx context.Context, table *aztables.Client, id string) error {
+	reply, err := table.GetEntity(ctx, "p", "r", nil)
+	if err != nil {
+		return err
+	}
+	var row index
+	if err := json.Unmarshal(reply.Value, &row); err != nil {
+		return err
+	}
+	body, err := json.Marshal(map[string]string{"PartitionKey": "p", "RowKey": "r", "IDs": row.IDs + "," + id}) // want `this property grows with each write`
+	if err != nil {
+		return err
+	}
+	_, err = table.UpdateEntity(ctx, body, &aztables.UpdateEntityOptions{IfMatch: &reply.ETag})
+	return err
+}
