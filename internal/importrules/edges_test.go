@@ -52,7 +52,7 @@ var edges = map[string][]string{
 	},
 	"examples/httpapi":          {"keys", "patterns", "patterns/storagetest", "query"},
 	"examples/indexentity":      {"keys", "patterns", "patterns/eventual", "patterns/indexentity", "patterns/storagetest"},
-	"examples/internal/account": {"internal/azurite", "patterns", "patterns/storagetest"},
+	"examples/internal/account": {"internal/azurite", "internal/connect", "patterns/storagetest"},
 	"examples/largeentity":      {"keys", "patterns", "patterns/eventual", "patterns/largeentity", "patterns/storagetest"},
 	"examples/lookup":           {"keys", "patterns", "patterns/secondaryindex", "patterns/storagetest"},
 	"examples/logdata":          {"patterns/logdata", "patterns/storagetest"},
@@ -116,6 +116,7 @@ var edges = map[string][]string{
 		"query",
 	},
 	"internal/bench/report": {"internal/bench"},
+	"internal/connect":      {"internal/limit", "internal/wire"},
 	"internal/edm":          {"internal/azerr", "internal/jsonmerge", "internal/sealed", "keys", "patterns/types"},
 	"internal/expire": {
 		"internal/azerr",
@@ -423,6 +424,7 @@ var edges = map[string][]string{
 	},
 	"patterns/tablectl": {
 		"internal/calls",
+		"internal/connect",
 		"internal/fetch",
 		"internal/sdkerr",
 		"keys",

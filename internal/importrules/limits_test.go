@@ -14,6 +14,7 @@ var heavy = map[string][]string{
 	azqueue: {
 		"examples/...",
 		"internal/bench/...",
+		"internal/connect",
 		"internal/harness",
 		"internal/search",
 		"patterns/eventual",
@@ -25,6 +26,7 @@ var heavy = map[string][]string{
 	azblob: {
 		"examples/...",
 		"internal/bench/...",
+		"internal/connect",
 		"internal/harness",
 		"internal/search",
 		"patterns/eventual",

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -12,9 +11,9 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/service"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
+	"github.com/azpatterns/azpatterns/internal/connect"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
@@ -48,58 +47,21 @@ func (c *cli) accountFlags(prefix, what string) {
 // Account has the clients of the storage account that the flags of a command select. No client makes a
 // request before it is used. It is safe for concurrent use.
 type Account struct {
-	name     string // its address, without a secret
-	secret   string // a connection string, or the URL of the table service, with a SAS or without
-	identity azcore.TokenCredential
-	options  azcore.ClientOptions
-	tables   *aztables.ServiceClient
-
+	account    *connect.Account
 	credential string // where it comes from
 }
 
 // Table returns a client of a table, which need not exist.
-func (a *Account) Table(name string) *aztables.Client { return a.tables.NewClient(name) }
+func (a *Account) Table(name string) *aztables.Client { return a.account.Tables.NewClient(name) }
+
+// Queue returns a client of a queue, which need not exist.
+func (a *Account) Queue(name string) (*azqueue.QueueClient, error) { return a.account.Queue(name) }
+
+// Container returns a client of a container of blobs, which need not exist.
+func (a *Account) Container(name string) (*container.Client, error) { return a.account.Container(name) }
 
 // rows returns a table.
 func (a *Account) rows(name string) *patterns.Table[stored] { return openTable(a.Table(name)) }
-
-// Queue returns a client of a queue, which need not exist.
-func (a *Account) Queue(name string) (*azqueue.QueueClient, error) {
-	s, err := clientOf(a, ".queue.", &azqueue.ClientOptions{ClientOptions: a.options},
-		azqueue.NewServiceClientFromConnectionString, azqueue.NewServiceClientWithNoCredential, azqueue.NewServiceClient)
-	if err != nil {
-		return nil, err
-	}
-	return s.NewQueueClient(name), nil
-}
-
-// Container returns a client of a container of blobs, which need not exist.
-func (a *Account) Container(name string) (*container.Client, error) {
-	s, err := clientOf(a, ".blob.", &service.ClientOptions{ClientOptions: a.options},
-		service.NewClientFromConnectionString, service.NewClientWithNoCredential, service.NewClient)
-	if err != nil {
-		return nil, err
-	}
-	return s.NewContainerClient(name), nil
-}
-
-// clientOf returns a client of a service of the account, made by the function for what the account has: a connection string, a
-// SAS, or an identity.
-func clientOf[C, O any](a *Account, host string, opts *O, byString, bySAS func(string, *O) (C, error), byIdentity func(string, azcore.TokenCredential, *O) (C, error)) (C, error) {
-	base, signature, signed := strings.Cut(strings.Replace(a.secret, ".table.", host, 1), "?")
-	base = strings.TrimSuffix(base, "/") + "/"
-	switch {
-	case a.identity != nil:
-		return byIdentity(base, a.identity, opts)
-	case isURL(a.secret) && signed:
-		return bySAS(base+"?"+signature, opts)
-	}
-	return byString(a.secret, opts)
-}
-
-func isURL(secret string) bool {
-	return strings.HasPrefix(secret, "https://") || strings.HasPrefix(secret, "http://")
-}
 
 // open makes no request, except that it fills a new account of -demo.
 func (c *cli) open(ctx context.Context, f *accountFlags) (*Account, error) {
@@ -151,27 +113,16 @@ func (c *cli) openAll(ctx context.Context) (err error) {
 	return err
 }
 
-// connect opens the account with this connection string, or with this address of its table service: with
-// a SAS, which follows a question mark, or, if there is none, with the identity of the user. The transport
-// may be nil.
-func (c *cli) connect(secret string, t policy.Transporter) (a *Account, err error) {
-	a = &Account{secret: secret, options: azcore.ClientOptions{Transport: t}}
-	patterns.LimitReplies(&a.options)
-	c.meter.Attach(&a.options)
-	var signed bool
-	if a.name, _, signed = strings.Cut(secret, "?"); !isURL(secret) {
-		a.name = strings.Join(slices.DeleteFunc(strings.Split(secret, ";"), func(part string) bool {
-			return !strings.HasPrefix(part, "AccountName=") && !strings.HasPrefix(part, "TableEndpoint=")
-		}), ";")
-	} else if !signed {
-		if a.identity, err = c.identity(); err != nil {
-			return nil, err
-		}
+// connect opens the account of a connection string, or of an address with a SAS or with the identity of the user. The transport may
+// be nil.
+func (c *cli) connect(secret string, t policy.Transporter) (*Account, error) {
+	options := azcore.ClientOptions{Transport: t}
+	c.meter.Attach(&options)
+	a, err := connect.Open(secret, c.identity, options)
+	if err != nil {
+		return nil, err
 	}
-	opts := &aztables.ClientOptions{ClientOptions: a.options}
-	patterns.Accelerate(&opts.ClientOptions)
-	a.tables, err = clientOf(a, ".table.", opts, aztables.NewServiceClientFromConnectionString, aztables.NewServiceClientWithNoCredential, aztables.NewServiceClient)
-	return a, err
+	return &Account{account: a}, nil
 }
 
 // defaultIdentity is the identity of the user, of the machine or of the workload.

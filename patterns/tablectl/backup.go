@@ -125,7 +125,7 @@ func (m *move) beginDump(ctx context.Context, p place, args []string) (*manifest
 	if complete != nil {
 		return nil, usagef("%s contains a complete backup: use another place, or -force to replace it", args[0])
 	}
-	fresh := &manifest{Format: manifestFormat, Account: m.from.name, Where: m.where.text, Began: time.Now().UTC(), Job: args[1:]}
+	fresh := &manifest{Format: manifestFormat, Account: m.from.account.Name, Where: m.where.text, Began: time.Now().UTC(), Job: args[1:]}
 	part, err := readManifest(ctx, p, partName)
 	if part == nil {
 		return fresh, err
@@ -176,7 +176,7 @@ func (m *move) dumpTable(ctx context.Context, p place, name string) (d dumped, e
 	err = p.create(ctx, d.file(), func(w io.Writer) error {
 		s := &sum{Hash: sha256.New()}
 		z := gzip.NewWriter(io.MultiWriter(w, s))
-		m.write = func(_ context.Context, c *chunk) error { _, err := z.Write(textOfRows(c.rows)); return err }
+		m.write = func(_ context.Context, rows []row) error { _, err := z.Write(textOfRows(rows)); return err }
 		if err := m.run(ctx, m.scan(ctx, name)); err != nil {
 			return err
 		}
@@ -245,7 +245,7 @@ func restoreCommand(c *cli) action {
 				return usagef("the backup has not all of these tables")
 			}
 		}
-		if err := m.begin("restore.state", append([]string{c.from.name, args[0], all.Began.String(), m.mode}, names...)...); err != nil {
+		if err := m.begin("restore.state", append([]string{c.from.account.Name, args[0], all.Began.String(), m.mode}, names...)...); err != nil {
 			return err
 		}
 		if err := m.checkDumped(ctx, p, tables); err != nil {

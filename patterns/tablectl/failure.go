@@ -44,7 +44,7 @@ func (c *cli) describe(err error) string {
 		text := err.Error()
 		for _, a := range slices.Compact([]*Account{c.from, c.to}) {
 			if a.credential != "" {
-				text += fmt.Sprintf("\nthe credential of %s is from %s", a.name, a.credential)
+				text += fmt.Sprintf("\nthe credential of %s is from %s", a.account.Name, a.credential)
 			}
 		}
 		return text

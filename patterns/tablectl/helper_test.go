@@ -51,9 +51,16 @@ func newTable(t testing.TB, acct *storagetest.Account, name string, rows []row) 
 	table := openTable(acct.TablesWith(&opts).NewClient(name))
 	err := table.Create(t.Context())
 	if err == nil {
-		_, err = table.Bulk(t.Context(), operations(rows, "insert"), nil)
+		_, err = table.Bulk(t.Context(), operations(pointersTo(rows), "insert"), nil)
 	}
 	assert.NoError(t, err)
+}
+
+func pointersTo(rows []row) (pointers []*row) {
+	for i := range rows {
+		pointers = append(pointers, &rows[i])
+	}
+	return pointers
 }
 
 func newRow(key keys.Key, p properties) row {

@@ -30,7 +30,7 @@ type move struct {
 	continues bool
 	shown     *progress
 	table     *patterns.Table[stored] // that is written
-	write     func(ctx context.Context, c *chunk) error
+	write     func(ctx context.Context, rows []row) error
 }
 
 func moveCommand(name, defaultState string) func(*cli) action {
@@ -78,7 +78,7 @@ func (m *move) do(ctx context.Context, args []string) error {
 	switch {
 	case slices.Contains(args, standard) && (m.state != "" || m.name == "import" && m.aside == ""):
 		return usagef("the standard input needs -aside, and -state is for files and copies")
-	case m.name == "copy" && m.from.name == m.to.name && args[0] == args[1]:
+	case m.name == "copy" && m.from.account.Name == m.to.account.Name && args[0] == args[1]:
 		return usagef("a table cannot be copied to itself")
 	}
 	m.aside = cmp.Or(m.aside, args[0]+".refused")
@@ -90,7 +90,7 @@ func (m *move) do(ctx context.Context, args []string) error {
 	if m.name == "copy" || file == standard {
 		defaultState = ""
 	}
-	if err := m.begin(defaultState, m.from.name, args[0], m.to.name, args[1], m.mode, m.where.text); err != nil {
+	if err := m.begin(defaultState, m.from.account.Name, args[0], m.to.account.Name, args[1], m.mode, m.where.text); err != nil {
 		return err
 	}
 	if err := m.spare(output, m.continues); err != nil {
@@ -162,7 +162,7 @@ func (m *move) announce(source string) {
 // target opens what is written. A file is created with the first chunk, if the table can be read.
 func (m *move) target(ctx context.Context, name string) error {
 	if m.name != "export" {
-		m.write = func(ctx context.Context, c *chunk) error { return inTable(name, m.store(ctx, c)) }
+		m.write = func(ctx context.Context, rows []row) error { return inTable(name, m.store(ctx, rows)) }
 		return inTable(name, m.openTable(ctx, m.to.rows(name)))
 	}
 	write := func(text []byte) error { return writeAt(name, m.job.Written, text) }
@@ -174,8 +174,8 @@ func (m *move) target(ctx context.Context, name string) error {
 		m.out = m.err
 		write = func(text []byte) error { _, err := io.WriteString(out, printable(string(text))); return err }
 	}
-	m.write = func(_ context.Context, c *chunk) error {
-		text := textOfRows(c.rows)
+	m.write = func(_ context.Context, rows []row) error {
+		text := textOfRows(rows)
 		err := write(text)
 		m.job.Written += int64(len(text))
 		return err
@@ -183,28 +183,8 @@ func (m *move) target(ctx context.Context, name string) error {
 	return nil
 }
 
-// chunk is what is moved between two saves of the state.
-type chunk struct {
-	rows    []row
-	refused []row // lines and rows that are kept aside
-	read    int   // rows that were read for it
-	bytes   int
-}
-
 // maxChunkBytes ends a chunk early if its rows are long.
 const maxChunkBytes = 16 << 20
-
-func (c *chunk) add(s step) {
-	c.read += s.read
-	for _, r := range s.rows {
-		c.bytes += len(r.text)
-		if r.refused != nil {
-			c.refused = append(c.refused, r)
-		} else {
-			c.rows = append(c.rows, r)
-		}
-	}
-}
 
 // run moves what is read, in chunks. The state is saved after each, except the last: then it is removed. If a chunk fails, the
 // state that is saved is not changed.
@@ -214,20 +194,23 @@ func (m *move) run(ctx context.Context, steps iter.Seq2[step, error]) error {
 			return err
 		}
 	}
-	var c chunk
+	var chunk []row
+	read, size := 0, 0
 	for s, err := range steps {
 		if err != nil {
 			return err
 		}
-		if c.add(s); !s.last && c.read < m.chunk && c.bytes < maxChunkBytes {
+		chunk, read = append(chunk, s.rows...), read+s.read
+		for _, r := range s.rows {
+			size += len(r.text)
+		}
+		if !s.last && read < m.chunk && size < maxChunkBytes {
 			continue
 		}
-		if err = m.write(ctx, &c); err == nil {
-			err = m.keepAside(&c)
+		if err = m.write(ctx, chunk); err == nil {
+			err = m.keepAside(chunk)
 		}
-		m.job.Rows += len(c.rows)
-		m.job.position = s.after()
-		if err == nil && !s.last {
+		if m.job.position = s.after(); err == nil && !s.last {
 			err = m.job.save()
 		}
 		if err != nil {
@@ -238,27 +221,31 @@ func (m *move) run(ctx context.Context, steps iter.Seq2[step, error]) error {
 			done = m.job.Offset
 		}
 		m.shown.update(done, m.total)
-		c = chunk{}
+		chunk, read, size = nil, 0, 0
 	}
 	return nil
 }
 
-// keepAside reports what was refused, and appends it to the file of refused rows.
-func (m *move) keepAside(c *chunk) (err error) {
-	slices.SortStableFunc(c.refused, func(a, b row) int { return a.line - b.line })
+// keepAside counts the rows of a chunk, reports those that were refused, and appends them to their file.
+func (m *move) keepAside(chunk []row) (err error) {
 	m.endProgress()
-	text := textOfRows(c.refused)
-	for _, r := range c.refused {
+	var text []byte
+	for _, r := range chunk {
+		if r.refused == nil {
+			m.job.Rows++
+			continue
+		}
+		m.job.Refused++
 		where := fmt.Sprintf("line %d", r.line)
 		if r.line == 0 {
 			where = "row " + keyText(r.Key)
 		}
 		m.warn("%s%s: %v", m.label, where, r.refused)
+		text = append(append(text, r.text...), '\n')
 	}
 	if len(text) > 0 && !m.dryRun {
 		err = writeAt(m.aside, m.job.Aside, text)
 	}
-	m.job.Refused += len(c.refused)
 	m.job.Aside += int64(len(text))
 	return err
 }

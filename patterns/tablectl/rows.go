@@ -57,7 +57,7 @@ func putCommand(c *cli) action {
 			return usagef("the row: %w", err)
 		}
 		t := c.from.rows(args[0])
-		for op := range operations([]row{{Item: item}}, m.mode) {
+		for op := range operations([]*row{{Item: item}}, m.mode) {
 			if _, err := t.Do(ctx, op); err != nil {
 				return inTable(args[0], err)
 			}

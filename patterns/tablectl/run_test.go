@@ -335,10 +335,10 @@ func TestAStateOfAnotherAccountIsRefused(t *testing.T) {
 		t.Fatalf("%+v", o)
 	}
 	a, err := (&cli{}).connect(os.Getenv(connectionVariable), nil)
-	if err != nil || strings.Contains(a.name, storagetest.AccountKey) {
-		t.Fatalf("%q %v", a.name, err)
+	if err != nil || strings.Contains(a.account.Name, storagetest.AccountKey) {
+		t.Fatalf("%q %v", a.account.Name, err)
 	}
-	s := state{Format: stateFormat, Job: fmt.Sprintf("%q", []string{"import", a.name, path, a.name, "Target", "replace", ""}), path: path + ".state"}
+	s := state{Format: stateFormat, Job: fmt.Sprintf("%q", []string{"import", a.account.Name, path, a.account.Name, "Target", "replace", ""}), path: path + ".state"}
 	s.Offset, s.Line = 100, 1
 	assert.NoError(t, s.save())
 	o := must(t, exitUsage, storagetest.Start(nil), "import", path, "Target", "-demo")

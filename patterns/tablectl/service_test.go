@@ -101,7 +101,7 @@ func TestASASOpensTablesAndQueues(t *testing.T) {
 	base, signature, _ := strings.Cut(address, "?")
 	a, err := (&cli{}).connect(address, acct.Transport())
 	assert.NoError(t, err)
-	assert.Equal(assert.Now(t), a.name, base)
+	assert.Equal(assert.Now(t), a.account.Name, base)
 	checkRows(t, a)
 	queue, err := a.Queue("jobs")
 	if err != nil || !strings.HasPrefix(queue.URL(), storagetest.QueuesURL+"/jobs?") || !strings.HasSuffix(queue.URL(), signature) {
@@ -133,7 +133,7 @@ func TestTheIdentityOfTheUserOpensTablesAndQueues(t *testing.T) {
 	c := &cli{identity: func() (azcore.TokenCredential, error) { return u, nil }}
 	a, err := c.connect(storagetest.TablesURL, acct.Transport()) // over https, which tokens require
 	assert.NoError(t, err)
-	assert.Equal(assert.Now(t), a.name, storagetest.TablesURL)
+	assert.Equal(assert.Now(t), a.account.Name, storagetest.TablesURL)
 	checkRows(t, a)
 	queue := assert.Must(a.Queue("jobs-poison"))(t)
 	if got, err := queue.GetProperties(t.Context(), nil); err != nil || *got.ApproximateMessagesCount != 2 {
@@ -161,14 +161,14 @@ func TestFlagsAndTheEnvironmentSelectTheAccount(t *testing.T) {
 		c.accountFlags("to-", "the account of the second argument, if it is another one")
 		assert.NoError(t, errors.Join(c.flags.Parse(strings.Fields(args)), c.openAll(t.Context())))
 		assert.Equal(assert.Now(t), c.from, c.to)
-		if got = c.from.name + got; got != want {
+		if got = c.from.account.Name + got; got != want {
 			t.Errorf("%s: %s, want %s", args, got, want)
 		}
 	}
 	c := &cli{flags: flag.NewFlagSet("", flag.ContinueOnError)}
 	c.accountFlags("", "the account")
 	c.accountFlags("to-", "the account of the second argument, if it is another one")
-	if err := errors.Join(c.flags.Parse([]string{"-azurite", "-to-env", "TABLECTL_SAS"}), c.openAll(t.Context())); err != nil || !strings.HasPrefix(c.to.name, "https://sas") || strings.HasPrefix(c.from.name, "https://sas") {
+	if err := errors.Join(c.flags.Parse([]string{"-azurite", "-to-env", "TABLECTL_SAS"}), c.openAll(t.Context())); err != nil || !strings.HasPrefix(c.to.account.Name, "https://sas") || strings.HasPrefix(c.from.account.Name, "https://sas") {
 		t.Errorf("%+v %+v %v", c.from, c.to, err)
 	}
 }

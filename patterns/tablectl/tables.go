@@ -48,7 +48,7 @@ func tablesCommand(c *cli) action {
 
 // listTables returns the names of the tables of an account.
 func listTables(ctx context.Context, a *Account) (names []string, err error) {
-	for name, err := range fetch.Tables(ctx, a.tables, "") {
+	for name, err := range fetch.Tables(ctx, a.account.Tables, "") {
 		if err != nil {
 			return nil, err
 		}

@@ -52,7 +52,7 @@ func viewCommand(repair bool) func(*cli) action {
 			if *views != "" {
 				o.Views = strings.Split(*views, ",")
 			}
-			job, resumed, err := continues.load(c.flags.Name(), c.from.name, args[0], *views, fmt.Sprint(o.DryRun))
+			job, resumed, err := continues.load(c.flags.Name(), c.from.account.Name, args[0], *views, fmt.Sprint(o.DryRun))
 			if err != nil {
 				return err
 			}

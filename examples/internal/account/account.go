@@ -8,16 +8,14 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"strings"
 	"sync/atomic"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
-	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
-	"github.com/Azure/azure-sdk-for-go/sdk/storage/azqueue"
 
 	"github.com/azpatterns/azpatterns/internal/azurite"
-	"github.com/azpatterns/azpatterns/patterns"
+	"github.com/azpatterns/azpatterns/internal/connect"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -40,10 +38,9 @@ func (f *Flags) Register() {
 
 // Account contains the clients of a storage account.
 type Account struct {
-	Name   string // description of the account, for output
-	Tables *aztables.ServiceClient
+	*connect.Account
+	Name string // description of the account, for output
 
-	queues   func(name string) (*azqueue.QueueClient, error)
 	requests requests
 	stop     func()
 }
@@ -59,9 +56,6 @@ func (r *requests) Do(req *policy.Request) (*http.Response, error) {
 // Requests returns the number of requests so far.
 func (a *Account) Requests() int { return int(a.requests.n.Load()) }
 
-// Queue returns a client for the queue with this name. The queue need not exist.
-func (a *Account) Queue(name string) (*azqueue.QueueClient, error) { return a.queues(name) }
-
 // Close stops what Open started.
 func (a *Account) Close() { a.stop() }
 
@@ -72,7 +66,10 @@ func Open(ctx context.Context, f Flags) (*Account, error) {
 	case f.URL != "" && f.Azurite:
 		return nil, errors.New("-account and -azurite exclude each other")
 	case f.URL != "":
-		return signedIn(f.URL)
+		if err := checkAddress(f.URL); err != nil {
+			return nil, err
+		}
+		return open(f.URL, f.URL, nil)
 	case f.Azurite:
 		server, err := azurite.Start(ctx, nil)
 		if err != nil {
@@ -92,38 +89,22 @@ func Open(ctx context.Context, f Flags) (*Account, error) {
 
 // Local returns an account in this process.
 func Local(acct *storagetest.Account) *Account {
-	a := &Account{Name: "in this process (nothing leaves the machine)", stop: func() {}}
-	a.Tables = acct.TablesWith(a.tableOptions())
-	a.queues = func(name string) (*azqueue.QueueClient, error) { return acct.QueueWith(name, a.queueOptions()), nil }
+	a, err := open("in this process (nothing leaves the machine)", acct.ConnectionString(), acct.Transport())
+	if err != nil {
+		panic(err) // the connection string is valid
+	}
 	return a
 }
 
 // Connect opens the account of a connection string.
-func Connect(name, connection string) (*Account, error) {
-	a := &Account{Name: name, stop: func() {}}
-	a.queues = func(name string) (*azqueue.QueueClient, error) {
-		return azqueue.NewQueueClientFromConnectionString(connection, name, a.queueOptions())
-	}
-	var err error
-	a.Tables, err = aztables.NewServiceClientFromConnectionString(connection, a.tableOptions())
-	return a, err
-}
+func Connect(name, connection string) (*Account, error) { return open(name, connection, nil) }
 
-// signedIn opens an Azure account with the identity of the user.
-func signedIn(address string) (*Account, error) {
-	if err := checkAddress(address); err != nil {
-		return nil, err
-	}
-	cred, err := azidentity.NewDefaultAzureCredential(nil)
-	if err != nil {
-		return nil, err
-	}
-	a := &Account{Name: address, stop: func() {}}
-	a.queues = func(name string) (*azqueue.QueueClient, error) {
-		queues := strings.TrimSuffix(strings.Replace(address, ".table.", ".queue.", 1), "/")
-		return azqueue.NewQueueClient(queues+"/"+name, cred, a.queueOptions())
-	}
-	a.Tables, err = aztables.NewServiceClient(address, cred, a.tableOptions())
+// open opens an account with a connection string, or with an address and the identity of the user.
+func open(name, secret string, transport policy.Transporter) (a *Account, err error) {
+	a = &Account{Name: name, stop: func() {}}
+	options := azcore.ClientOptions{Transport: transport}
+	options.PerRetryPolicies = []policy.Policy{&a.requests}
+	a.Account, err = connect.Open(secret, func() (azcore.TokenCredential, error) { return azidentity.NewDefaultAzureCredential(nil) }, options)
 	return a, err
 }
 
@@ -138,19 +119,4 @@ func checkAddress(address string) error {
 		return errors.New("-account is not only an address: it must not contain a signature, because the identity of the user is used")
 	}
 	return nil
-}
-
-func (a *Account) tableOptions() *aztables.ClientOptions {
-	// Accelerate is the only change that a service needs to use the library at full speed.
-	opts := &aztables.ClientOptions{}
-	patterns.Accelerate(&opts.ClientOptions)
-	opts.PerRetryPolicies = append(opts.PerRetryPolicies, &a.requests)
-	return opts
-}
-
-func (a *Account) queueOptions() *azqueue.ClientOptions {
-	opts := &azqueue.ClientOptions{}
-	patterns.LimitReplies(&opts.ClientOptions)
-	opts.PerRetryPolicies = []policy.Policy{&a.requests}
-	return opts
 }
