@@ -99,7 +99,7 @@ func dumpCommand(c *cli) action {
 		}
 		if err := m.dumpTables(ctx, p, done); err != nil {
 			if len(done.Tables) > 0 {
-				err = &advised{err, "the same command continues after " + figure{len(done.Tables), "tables"}.String()}
+				c.advice = "\nthe same command continues after " + figure{len(done.Tables), "tables"}.String()
 			}
 			return err
 		}
@@ -254,7 +254,7 @@ func restoreCommand(c *cli) action {
 		if m.continues {
 			m.warn("continues after %s, %s", figure{m.job.Tables, "tables"}, figure{m.job.Rows + m.job.Refused, "rows"})
 		}
-		if err := m.job.end(m.restoreTables(ctx, p, tables)); err != nil {
+		if err := m.end(&m.job, m.restoreTables(ctx, p, tables)); err != nil {
 			return err
 		}
 		return m.moved("TABLE.refused", figure{len(tables), "tables"})

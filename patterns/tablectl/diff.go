@@ -63,18 +63,12 @@ func isFile(name string) bool {
 
 // ordered returns the rows of a table or a file in the order of their keys.
 func (c *cli) ordered(ctx context.Context, a *Account, name string) iter.Seq2[row, error] {
+	if !isFile(name) {
+		return a.query(ctx, name, c.filter, &patterns.QueryOptions{Allow: query.TableScan, Ordered: true})
+	}
 	return func(yield func(row, error) bool) {
-		if isFile(name) {
-			for r, err := range sortedFile(name) {
-				if (err != nil || c.filter.Match(&r)) && !yield(r, err) {
-					return
-				}
-			}
-			return
-		}
-		for item, err := range a.rows(name).Query(ctx, c.filter, &patterns.QueryOptions{Allow: query.TableScan, Ordered: true}) {
-			r, err2 := encoded(item)
-			if !yield(r, inTable(name, cmp.Or(err, err2))) {
+		for r, err := range sortedFile(name) {
+			if (err != nil || c.filter.Match(&r)) && !yield(r, err) {
 				return
 			}
 		}
@@ -165,7 +159,7 @@ const partSize = 16 << 20
 
 // sortedFile returns the rows of a file in the order of their keys, with their texts as EncodeJSON returns
 // them. An export is in no order, so parts of the file are written in order to temporary files, together
-// as large as the file, and merged.
+// as large as the file, and merged. Of two rows with the same key, both are returned.
 func sortedFile(path string) iter.Seq2[row, error] {
 	return func(yield func(row, error) bool) {
 		dir, err := os.MkdirTemp("", "tablectl")
@@ -179,17 +173,14 @@ func sortedFile(path string) iter.Seq2[row, error] {
 			return
 		}
 		for same, err := range join(parts...) {
-			var r row
-			for _, x := range same {
-				if x != nil && r.text != nil {
-					err = errKeyTwice
-				}
-				if x != nil {
-					r = *x
-				}
-			}
-			if !yield(r, err) || err != nil {
+			if err != nil {
+				yield(row{}, err)
 				return
+			}
+			for _, r := range same {
+				if r != nil && !yield(*r, nil) {
+					return
+				}
 			}
 		}
 	}

@@ -17,16 +17,12 @@ import (
 )
 
 // saveHeat writes the page of a snapshot, or the snapshot itself.
-func saveHeat(s *heat.Snapshot, path string) error {
-	var b bytes.Buffer
+func saveHeat(ctx context.Context, s *heat.Snapshot, path string) error {
 	write := s.Save
 	if filepath.Ext(path) == ".html" {
 		write = func(w io.Writer) error { return s.Page(w, nil) }
 	}
-	if err := write(&b); err != nil {
-		return err
-	}
-	return replaceFile(path, b.Bytes())
+	return folder("").create(ctx, path, write)
 }
 
 func heatCommand(c *cli) action {
@@ -47,7 +43,7 @@ func heatCommand(c *cli) action {
 		}
 		s := heat.Merge(all...)
 		if *output != "" {
-			if err := saveHeat(s, *output); err != nil {
+			if err := saveHeat(ctx, s, *output); err != nil {
 				return err
 			}
 		}

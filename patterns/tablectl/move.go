@@ -104,7 +104,7 @@ func (m *move) do(ctx context.Context, args []string) error {
 		return err
 	}
 	m.announce(args[0])
-	if err := m.job.end(m.run(ctx, steps)); err != nil {
+	if err := m.end(&m.job, m.run(ctx, steps)); err != nil {
 		return err
 	}
 	return m.moved(m.aside)

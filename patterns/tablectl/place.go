@@ -57,11 +57,10 @@ func (f folder) create(_ context.Context, name string, write func(io.Writer) err
 	if err != nil {
 		return err
 	}
-	err = write(out)
-	if err = cmp.Or(err, out.Sync()); err == nil {
-		return cmp.Or(out.Close(), os.Rename(name+".tmp", name))
+	if err = cmp.Or(write(out), out.Sync(), out.Close()); err != nil {
+		return cmp.Or(err, os.Remove(name+".tmp"))
 	}
-	return errors.Join(err, out.Close(), os.Remove(name+".tmp"))
+	return os.Rename(name+".tmp", name)
 }
 
 func (f folder) open(_ context.Context, name string) (io.ReadCloser, error) {

@@ -35,6 +35,7 @@ func poisonCommand(c *cli) action {
 			return err
 		}
 		found := map[string]bool{}
+		change := map[string]func(context.Context, *eventual.PoisonMessage) error{"replay": q.Replay, "discard": q.Discard}[do]
 		// Take hides the messages while the loop runs. Those that are neither replayed nor discarded
 		// become visible again.
 		for m, err := range q.Take(ctx) {
@@ -45,12 +46,8 @@ func poisonCommand(c *cli) action {
 				continue
 			}
 			found[m.ID] = true
-			switch {
-			case *dry:
-			case do == "replay":
-				err = q.Replay(ctx, m)
-			case do == "discard":
-				err = q.Discard(ctx, m)
+			if change != nil && !*dry {
+				err = change(ctx, m)
 			}
 			if err == nil {
 				err = c.printPoisoned(m, do == "show")

@@ -71,4 +71,12 @@ func openTable(client *aztables.Client) *patterns.Table[stored] {
 	return t
 }
 
+// inTable names the table of an error, which may be nil.
+func inTable(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("table %s: %w", name, err)
+}
+
 func keyText(k keys.Key) string { return fmt.Sprintf("%q %q", k.Partition, k.Row) }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"net/http"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 
+	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/heat"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 	"github.com/azpatterns/azpatterns/query"
@@ -93,6 +95,7 @@ type cli struct {
 	where    where
 	json     bool
 	meter    *heat.Meter
+	advice   string // what to do after an error, in a line of its own
 
 	// What the flags select, when the action begins. The accounts are nil if the command needs none.
 	from, to *Account
@@ -133,11 +136,31 @@ func (c *cli) run(ctx context.Context, args []string) int {
 		return exitFound
 	}
 	c.endProgress()
-	c.warn("tablectl: %s", c.describe(err))
+	c.warn("tablectl: %s%s", c.describe(err), c.advice)
 	if errors.As(err, new(usageError)) {
 		return exitUsage
 	}
 	return exitFailure
+}
+
+// describe returns the text of the error that ends the program.
+func (c *cli) describe(err error) string {
+	var e *patterns.Error
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	case errors.Is(err, syscall.EPIPE):
+		return "the program that reads the output has ended"
+	case !errors.As(err, &e) || e.Status != http.StatusUnauthorized && e.Status != http.StatusForbidden:
+		return err.Error()
+	}
+	text := err.Error()
+	for _, a := range slices.Compact([]*Account{c.from, c.to}) {
+		if a.credential != "" {
+			text += fmt.Sprintf("\nthe credential of %s is from %s", a.account.Name, a.credential)
+		}
+	}
+	return text
 }
 
 func (c *cli) execute(ctx context.Context, args []string) error {
@@ -210,7 +233,7 @@ func (c *cli) command(ctx context.Context, k command, args []string) (err error)
 		if c.meter, err = heat.NewMeter(nil); err != nil {
 			return err
 		}
-		defer func() { err = cmp.Or(saveHeat(c.meter.Snapshot(), *save), err) }()
+		defer func() { err = cmp.Or(saveHeat(ctx, c.meter.Snapshot(), *save), err) }()
 	}
 	if c.filter, err = c.where.parse(); err != nil {
 		return err

@@ -76,31 +76,24 @@ func (f *stateFlags) load(job ...string) (s state, continues bool, err error) {
 }
 
 func (s *state) save() error {
-	data, err := json.Marshal(s)
-	if s.path == "" || err != nil {
-		return err
+	if s.path == "" {
+		return nil
 	}
-	err = replaceFile(s.path, data)
+	err := folder("").create(context.Background(), s.path, func(w io.Writer) error { return json.NewEncoder(w).Encode(s) })
 	s.saved = s.saved || err == nil
 	return err
 }
 
 // end removes the state of a command that has ended without an error, and returns its error.
-func (s *state) end(err error) error {
+func (c *cli) end(s *state, err error) error {
 	switch {
 	case s.path == "":
-		return err
-	case err != nil && s.saved:
-		return &advised{err, "the same command continues from " + s.path}
-	case err != nil:
-		return err
+	case err == nil:
+		return os.RemoveAll(s.path) // which need not exist
+	case s.saved:
+		c.advice = "\nthe same command continues from " + s.path
 	}
-	return os.RemoveAll(s.path) // which need not exist
-}
-
-// replaceFile replaces a file, so that it has either the old or the new content after a crash.
-func replaceFile(path string, data []byte) error {
-	return folder("").create(context.Background(), path, func(w io.Writer) error { _, err := w.Write(data); return err })
+	return err
 }
 
 // writeAt writes to the end of a file, which is at an offset. What follows the offset was written after

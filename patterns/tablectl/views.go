@@ -11,23 +11,6 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/reindex"
 )
 
-func surveyCommand(c *cli) action {
-	var o reindex.SurveyOptions
-	c.flags.IntVar(&o.Rows, "rows", 0, "the largest `number` of rows to read (default all)")
-	c.flags.IntVar(&o.Parallel, "parallel", 8, "the largest `number` of concurrent requests")
-	name := c.flags.String("package", "", "the `name` of the Go package (default tables)")
-	return func(ctx context.Context, args []string) error {
-		report, err := reindex.Survey(ctx, c.from.Table(args[0]), &o)
-		if err != nil {
-			return inTable(args[0], err)
-		}
-		if c.json {
-			return c.print(report, "")
-		}
-		return report.WriteGo(c.out, *name)
-	}
-}
-
 // viewCommand returns verify or repair.
 func viewCommand(repair bool) func(*cli) action {
 	return func(c *cli) action {
@@ -104,7 +87,7 @@ func (c *cli) reindex(ctx context.Context, s opened, o *reindex.Options, job *st
 	if !repair && errors.As(err, &unread) {
 		ended = nil
 	}
-	if err := job.end(ended); err != nil {
+	if err := c.end(job, ended); err != nil {
 		return err
 	}
 	read := []figure{{r.Rows, "rows"}, {r.Requests.Total(), "requests"}}
