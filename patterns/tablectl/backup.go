@@ -74,15 +74,15 @@ func writeManifest(ctx context.Context, p place, name string, m *manifest) error
 }
 
 // backupFlags declares the flags that dump and restore have in common.
-func backupFlags(c *cli, name string) *move {
-	m := &move{cli: c, name: name, chunk: 10_000, create: true}
+func backupFlags(c *cli) *move {
+	m := &move{cli: c, chunk: 10_000, create: true}
 	c.accountFlags("blob-", "the account of the container, if it is another one")
 	c.flags.IntVar(&m.parallel, "parallel", 8, "the largest `number` of concurrent requests")
 	return m
 }
 
 func dumpCommand(c *cli) action {
-	m := backupFlags(c, "dump")
+	m := backupFlags(c)
 	c.filterFlags()
 	c.flags.BoolVar(&m.force, "force", false, "begin anew: replace what the place contains")
 	return func(ctx context.Context, args []string) error {
@@ -218,9 +218,9 @@ func (d *dumped) read(ctx context.Context, p place, do func(io.Reader) error) er
 }
 
 func restoreCommand(c *cli) action {
-	m := backupFlags(c, "restore")
+	m := backupFlags(c)
 	m.modeFlag("insert")
-	c.stateFlags(&m.stateFlags, "restore.state", " and overwrite files of refused rows")
+	c.stateFlags("restore.state", " and overwrite files of refused rows")
 	c.flags.IntVar(&m.chunk, "chunk", m.chunk, "write so many `rows` between two saves of the state")
 	c.flags.BoolVar(&m.dryRun, "dry-run", false, "read and check everything, and write nothing")
 	return func(ctx context.Context, args []string) error {
@@ -245,16 +245,16 @@ func restoreCommand(c *cli) action {
 				return usagef("the backup has not all of these tables")
 			}
 		}
-		if err := m.begin("restore.state", append([]string{c.from.account.Name, args[0], all.Began.String(), m.mode}, names...)...); err != nil {
+		if err := m.begin("restore.state", append([]string{args[0], all.Began.String(), m.mode}, names...)...); err != nil {
 			return err
 		}
 		if err := m.checkDumped(ctx, p, tables); err != nil {
 			return fmt.Errorf("nothing was written: %w", err)
 		}
-		if m.continues {
+		if m.job.saved {
 			m.warn("continues after %s, %s", figure{m.job.Tables, "tables"}, figure{m.job.Rows + m.job.Refused, "rows"})
 		}
-		if err := m.end(&m.job, m.restoreTables(ctx, p, tables)); err != nil {
+		if err := m.end(m.restoreTables(ctx, p, tables)); err != nil {
 			return err
 		}
 		return m.moved("TABLE.refused", figure{len(tables), "tables"})

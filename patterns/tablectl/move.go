@@ -18,35 +18,32 @@ const standard = "-"
 // move is a command that moves rows: export, import or copy.
 type move struct {
 	*cli
-	name string
-	stateFlags
+	name            string
 	chunk, parallel int
 	total           int64
 	dryRun, create  bool
 	mode, aside     string
 	label           string // before the place of a refused row
 
-	job       state
-	continues bool
-	shown     *progress
-	table     *patterns.Table[stored] // that is written
-	write     func(ctx context.Context, rows []row) error
+	shown *progress
+	table *patterns.Table[stored] // that is written
+	write func(ctx context.Context, rows []row) error
 }
 
-func moveCommand(name, defaultState string) func(*cli) action {
+func moveCommand(defaultState string) func(*cli) action {
 	return func(c *cli) action {
-		m := &move{cli: c, name: name}
-		if name == "copy" {
+		m := &move{cli: c, name: c.flags.Name()}
+		if m.name == "copy" {
 			c.accountFlags("to-", "the account that is written, if it is another one")
 		}
 		c.filterFlags()
-		c.where.allowScan = name == "import" // a file is read as a whole anyway
-		c.stateFlags(&m.stateFlags, defaultState, " and overwrite files")
+		c.where.allowScan = m.name == "import" // a file is read as a whole anyway
+		c.stateFlags(defaultState, " and overwrite files")
 		c.flags.IntVar(&m.chunk, "chunk", 10_000, "move so many `rows` between two saves of the state")
 		c.flags.IntVar(&m.parallel, "parallel", 8, "the largest `number` of concurrent requests")
 		c.flags.Int64Var(&m.total, "total", 0, "the `number` of rows, as count prints it, for the remaining time")
 		c.flags.BoolVar(&m.dryRun, "dry-run", false, "read and check everything, and write nothing")
-		if name != "export" {
+		if m.name != "export" {
 			m.modeFlag("replace")
 			c.flags.BoolVar(&m.create, "create", false, "create the table if it does not exist")
 			c.flags.StringVar(&m.aside, "aside", "", "the `file` for rows that are refused (default the first argument and .refused)")
@@ -76,7 +73,7 @@ func (m *move) do(ctx context.Context, args []string) error {
 		return err
 	}
 	switch {
-	case slices.Contains(args, standard) && (m.state != "" || m.name == "import" && m.aside == ""):
+	case slices.Contains(args, standard) && (m.job.path != "" || m.name == "import" && m.aside == ""):
 		return usagef("the standard input needs -aside, and -state is for files and copies")
 	case m.name == "copy" && m.from.account.Name == m.to.account.Name && args[0] == args[1]:
 		return usagef("a table cannot be copied to itself")
@@ -90,10 +87,10 @@ func (m *move) do(ctx context.Context, args []string) error {
 	if m.name == "copy" || file == standard {
 		defaultState = ""
 	}
-	if err := m.begin(defaultState, m.from.account.Name, args[0], m.to.account.Name, args[1], m.mode, m.where.text); err != nil {
+	if err := m.begin(defaultState, args[0], m.to.account.Name, args[1], m.mode, m.where.text); err != nil {
 		return err
 	}
-	if err := m.spare(output, m.continues); err != nil {
+	if err := m.spare(output, m.job.saved); err != nil {
 		return err
 	}
 	steps, err := m.source(ctx, args[0])
@@ -104,7 +101,7 @@ func (m *move) do(ctx context.Context, args []string) error {
 		return err
 	}
 	m.announce(args[0])
-	if err := m.end(&m.job, m.run(ctx, steps)); err != nil {
+	if err := m.end(m.run(ctx, steps)); err != nil {
 		return err
 	}
 	return m.moved(m.aside)
@@ -112,10 +109,10 @@ func (m *move) do(ctx context.Context, args []string) error {
 
 // begin loads the state of a job, and begins to show the progress.
 func (m *move) begin(defaultState string, job ...string) (err error) {
-	if m.state = cmp.Or(m.state, defaultState); m.dryRun {
-		m.state = ""
+	if m.job.path = cmp.Or(m.job.path, defaultState); m.dryRun {
+		m.job.path = ""
 	}
-	m.job, m.continues, err = m.load(append([]string{m.name}, job...)...)
+	err = m.load(job...)
 	m.shown = m.progress("rows", int64(m.job.Rows))
 	if m.name == "import" {
 		m.shown = m.progress("bytes", m.job.Offset)
@@ -150,7 +147,7 @@ func (m *move) announce(source string) {
 		source = "the standard input"
 	}
 	begins := "begins at the start"
-	if m.continues {
+	if m.job.saved {
 		begins = fmt.Sprintf("continues after %d rows", m.job.Rows+m.job.Refused)
 		if m.name == "import" {
 			begins = fmt.Sprintf("continues at line %d", m.job.Line+1)
@@ -189,7 +186,7 @@ const maxChunkBytes = 16 << 20
 // run moves what is read, in chunks. The state is saved after each, except the last: then it is removed. If a chunk fails, the
 // state that is saved is not changed.
 func (m *move) run(ctx context.Context, steps iter.Seq2[step, error]) error {
-	if _, missing := os.Stat(m.aside); m.continues && missing == nil {
+	if _, missing := os.Stat(m.aside); m.job.saved && missing == nil {
 		if err := writeAt(m.aside, m.job.Aside, nil); err != nil {
 			return err
 		}

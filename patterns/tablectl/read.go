@@ -55,7 +55,7 @@ func (m *move) openFile(path string) (*lines, error) {
 	if err == nil {
 		err = l.skip(m.job.position, path)
 	}
-	if err == nil && m.continues && (info.Size() != m.job.Size || info.ModTime().UnixNano() != m.job.Modified) {
+	if err == nil && m.job.saved && (info.Size() != m.job.Size || info.ModTime().UnixNano() != m.job.Modified) {
 		err = usagef("%s has changed, but not before line %d, where the command would continue: use -force to begin anew", path, m.job.Line+1)
 	}
 	if err != nil {

@@ -58,9 +58,9 @@ const many = math.MaxInt
 
 func commands() []command {
 	return []command{
-		{"export", "TABLE FILE", "write the rows of a table as JSON lines; - is the standard output", 2, 2, true, moveCommand("export", "FILE.state")},
-		{"import", "FILE TABLE", "write the rows of JSON lines to a table; - is the standard input", 2, 2, true, moveCommand("import", "FILE.state")},
-		{"copy", "TABLE TABLE", "copy the rows of a table to another one", 2, 2, true, moveCommand("copy", "none")},
+		{"export", "TABLE FILE", "write the rows of a table as JSON lines; - is the standard output", 2, 2, true, moveCommand("FILE.state")},
+		{"import", "FILE TABLE", "write the rows of JSON lines to a table; - is the standard input", 2, 2, true, moveCommand("FILE.state")},
+		{"copy", "TABLE TABLE", "copy the rows of a table to another one", 2, 2, true, moveCommand("none")},
 		{"diff", "TABLE|FILE TABLE|FILE", "compare two tables, two files, or a table and a file", 2, 2, true, diffCommand},
 		{"count", "TABLE", "count the rows of a table", 1, 1, true, countCommand},
 		{"query", "TABLE", "print rows, and how the filter is executed", 1, 1, true, queryCommand},
@@ -72,8 +72,8 @@ func commands() []command {
 		{"restore", "FOLDER|blob:CONTAINER[/PREFIX] [TABLE…]", "write the rows of a backup to tables, which are created", 1, many, true, restoreCommand},
 		{"explain", "FILTER", "print how a filter is executed and what it costs", 1, 1, false, explainCommand},
 		{"survey", "TABLE", "print Go types and options for a table that no program has declared", 1, 1, true, surveyCommand},
-		{"verify", "STORE", "report the rows of views that differ from what the entities imply", 1, 1, true, viewCommand(false)},
-		{"repair", "STORE", "correct them", 1, 1, true, viewCommand(true)},
+		{"verify", "STORE", "report the rows of views that differ from what the entities imply", 1, 1, true, viewCommand},
+		{"repair", "STORE", "correct them", 1, 1, true, viewCommand},
 		{"sweep", "STORE", "complete operations whose outbox messages were lost", 1, 1, true, sweepCommand},
 		{"journal", "JOURNAL PARTITIONKEY ROWKEY", "print the recorded changes of an entity, the newest first", 3, 3, true, journalCommand},
 		{"poison", "list|show|replay|discard QUEUE [ID…]", "list, replay or discard messages that could not be processed", 2, many, true, poisonCommand},
@@ -94,6 +94,8 @@ type cli struct {
 	accounts []*accountFlags
 	where    where
 	json     bool
+	job      state
+	force    bool // ignore the state, and overwrite files
 	meter    *heat.Meter
 	advice   string // what to do after an error, in a line of its own
 

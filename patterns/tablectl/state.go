@@ -45,34 +45,31 @@ type state struct {
 	saved bool   // there is something from which the command can continue
 }
 
-// stateFlags are the flags of the commands that can continue.
-type stateFlags struct {
-	state string
-	force bool
+// stateFlags declares the flags of the commands that can continue.
+func (c *cli) stateFlags(defaultState, force string) {
+	c.flags.StringVar(&c.job.path, "state", "", "the `file` from which the command continues if it was interrupted (default "+defaultState+")")
+	c.flags.BoolVar(&c.force, "force", false, "begin anew: ignore the state"+force)
 }
 
-func (c *cli) stateFlags(s *stateFlags, defaultState, force string) {
-	c.flags.StringVar(&s.state, "state", "", "the `file` from which the command continues if it was interrupted (default "+defaultState+")")
-	c.flags.BoolVar(&s.force, "force", false, "begin anew: ignore the state"+force)
-}
-
-// load returns the state of a job, and whether the job continues from it.
-func (f *stateFlags) load(job ...string) (s state, continues bool, err error) {
-	fresh := state{Format: stateFormat, Job: fmt.Sprintf("%q", job), path: f.state}
-	data, err := os.ReadFile(f.state)
-	if f.state == "" || f.force || errors.Is(err, fs.ErrNotExist) {
-		return fresh, false, nil
+// load loads the state, if there is one and the job is the same. Then it is saved, otherwise the job begins at the start.
+func (c *cli) load(job ...string) error {
+	s := &c.job
+	name := fmt.Sprintf("%q", append([]string{c.flags.Name(), c.from.account.Name}, job...))
+	data, err := os.ReadFile(s.path)
+	if s.path == "" || c.force || errors.Is(err, fs.ErrNotExist) {
+		s.Format, s.Job = stateFormat, name
+		return nil
 	}
-	switch err := json.Unmarshal(data, &s); {
+	switch err := json.Unmarshal(data, s); {
 	case err != nil || min(s.Offset, int64(s.Line), int64(s.Tables), s.Size, s.Written, s.Aside, int64(s.Rows), int64(s.Present), int64(s.Refused), int64(s.Found)) < 0:
-		return s, false, usagef("%s is not a state: use -force to begin anew", f.state)
+		return usagef("%s is not a state: use -force to begin anew", s.path)
 	case s.Format != stateFormat:
-		return s, false, usagef("%s is the state of another version of tablectl, which this one cannot verify: use -force to begin anew", f.state)
-	case s.Job != fresh.Job:
-		return s, false, usagef("%s is not the state of this command, but of %q: use -force to begin anew", f.state, s.Job)
+		return usagef("%s is the state of another version of tablectl, which this one cannot verify: use -force to begin anew", s.path)
+	case s.Job != name:
+		return usagef("%s is not the state of this command, but of %q: use -force to begin anew", s.path, s.Job)
 	}
-	s.path, s.saved = f.state, true
-	return s, true, nil
+	s.saved = true
+	return nil
 }
 
 func (s *state) save() error {
@@ -85,13 +82,13 @@ func (s *state) save() error {
 }
 
 // end removes the state of a command that has ended without an error, and returns its error.
-func (c *cli) end(s *state, err error) error {
+func (c *cli) end(err error) error {
 	switch {
-	case s.path == "":
+	case c.job.path == "":
 	case err == nil:
-		return os.RemoveAll(s.path) // which need not exist
-	case s.saved:
-		c.advice = "\nthe same command continues from " + s.path
+		return os.RemoveAll(c.job.path) // which need not exist
+	case c.job.saved:
+		c.advice = "\nthe same command continues from " + c.job.path
 	}
 	return err
 }

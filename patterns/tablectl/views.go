@@ -11,63 +11,60 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/reindex"
 )
 
-// viewCommand returns verify or repair.
-func viewCommand(repair bool) func(*cli) action {
-	return func(c *cli) action {
-		var o reindex.Options
-		var continues stateFlags
-		views := c.flags.String("views", "", "the `names` of the views, separated by commas (default all)")
-		c.flags.IntVar(&o.Parallel, "parallel", 8, "the largest `number` of concurrent requests")
-		c.flags.IntVar(&o.RequestsPerSecond, "rate", 0, "the largest `number` of requests per second on average (default no limit)")
-		c.flags.DurationVar(&o.Grace, "grace", 0, "leave entities alone that were changed less than this `time` ago")
-		c.stateFlags(&continues, "none", "")
-		if repair {
-			c.flags.BoolVar(&o.DryRun, "dry-run", false, "report what would be done, and change nothing")
+// viewCommand is verify or repair.
+func viewCommand(c *cli) action {
+	var o reindex.Options
+	views := c.flags.String("views", "", "the `names` of the views, separated by commas (default all)")
+	c.flags.IntVar(&o.Parallel, "parallel", 8, "the largest `number` of concurrent requests")
+	c.flags.IntVar(&o.RequestsPerSecond, "rate", 0, "the largest `number` of requests per second on average (default no limit)")
+	c.flags.DurationVar(&o.Grace, "grace", 0, "leave entities alone that were changed less than this `time` ago")
+	c.stateFlags("none", "")
+	repair := c.flags.Name() == "repair"
+	if repair {
+		c.flags.BoolVar(&o.DryRun, "dry-run", false, "report what would be done, and change nothing")
+	}
+	return func(ctx context.Context, args []string) error {
+		s, err := c.openStore(args[0])
+		if err != nil {
+			return err
 		}
-		return func(ctx context.Context, args []string) error {
-			s, err := c.openStore(args[0])
-			if err != nil {
-				return err
-			}
-			if s.verify == nil {
-				return usagef("%s has no views", args[0])
-			}
-			if *views != "" {
-				o.Views = strings.Split(*views, ",")
-			}
-			job, resumed, err := continues.load(c.flags.Name(), c.from.account.Name, args[0], *views, fmt.Sprint(o.DryRun))
-			if err != nil {
-				return err
-			}
-			switch {
-			case resumed:
-				fmt.Fprintf(c.err, "continues where %s ends\n", job.path)
-			case job.path != "":
-				fmt.Fprintf(c.err, "begins at the start of %s\n", args[0])
-			}
-			return c.reindex(ctx, s, &o, &job, repair)
+		if s.verify == nil {
+			return usagef("%s has no views", args[0])
 		}
+		if *views != "" {
+			o.Views = strings.Split(*views, ",")
+		}
+		if err := c.load(args[0], *views, fmt.Sprint(o.DryRun)); err != nil {
+			return err
+		}
+		switch {
+		case c.job.saved:
+			fmt.Fprintf(c.err, "continues where %s ends\n", c.job.path)
+		case c.job.path != "":
+			fmt.Fprintf(c.err, "begins at the start of %s\n", args[0])
+		}
+		return c.reindex(ctx, s, &o, repair)
 	}
 }
 
-// reindex verifies or repairs the views of a Store, from a state on.
-func (c *cli) reindex(ctx context.Context, s opened, o *reindex.Options, job *state, repair bool) (err error) {
+// reindex verifies or repairs the views of a Store, from the state on.
+func (c *cli) reindex(ctx context.Context, s opened, o *reindex.Options, repair bool) (err error) {
 	var r reindex.Report
 	p := c.progress("rows", 0)
 	o.Report = &r
 	o.Progress = func(now patterns.Progress) { p.update(int64(now.Found), 0) }
-	if job.path != "" {
+	if c.job.path != "" {
 		o.Checkpoint = func(save func() (string, error)) (err error) {
-			job.Cursor, err = save()
-			return errors.Join(err, job.save())
+			c.job.Cursor, err = save()
+			return errors.Join(err, c.job.save())
 		}
 	}
 	if repair {
-		r, err = s.repair(ctx, job.Cursor, o)
+		r, err = s.repair(ctx, c.job.Cursor, o)
 	} else {
-		for x, failed := range s.verify(ctx, job.Cursor, o) {
+		for x, failed := range s.verify(ctx, c.job.Cursor, o) {
 			if failed == nil {
-				job.Found++
+				c.job.Found++
 				failed = c.print(x, fmt.Sprintf("%-9s %s: row %s of %s", x.Kind, x.View, keyText(x.Row), keyText(x.Primary)))
 			}
 			if err = failed; err != nil {
@@ -87,12 +84,12 @@ func (c *cli) reindex(ctx context.Context, s opened, o *reindex.Options, job *st
 	if !repair && errors.As(err, &unread) {
 		ended = nil
 	}
-	if err := c.end(job, ended); err != nil {
+	if err := c.end(ended); err != nil {
 		return err
 	}
 	read := []figure{{r.Rows, "rows"}, {r.Requests.Total(), "requests"}}
 	if !repair {
-		found := c.summary(job.Found > 0, "", append([]figure{{job.Found, "findings"}}, read...)...)
+		found := c.summary(c.job.Found > 0, "", append([]figure{{c.job.Found, "findings"}}, read...)...)
 		return cmp.Or(err, found)
 	}
 	return c.summary(r.Failed > 0, noteOf(o.DryRun), append([]figure{{r.Missing, "missing"}, {r.Wrong, "wrong"}, {r.Orphan, "orphans"},
