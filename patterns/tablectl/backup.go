@@ -125,7 +125,7 @@ func (m *move) beginDump(ctx context.Context, p place, args []string) (*manifest
 	if complete != nil {
 		return nil, usagef("%s contains a complete backup: use another place, or -force to replace it", args[0])
 	}
-	fresh := &manifest{Format: manifestFormat, Account: m.from.account.Name, Where: m.where.text, Began: time.Now().UTC(), Job: args[1:]}
+	fresh := &manifest{Format: manifestFormat, Account: m.from.account.Name, Where: m.where, Began: time.Now().UTC(), Job: args[1:]}
 	part, err := readManifest(ctx, p, partName)
 	if part == nil {
 		return fresh, err

@@ -1,6 +1,7 @@
 package tablectl
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -32,14 +33,9 @@ func changesOf[T any](ctx context.Context, c *journal.Changes[T], key keys.Key, 
 	}
 	return func(yield func(change, error) bool) {
 		for r, err := range recorded {
-			x := change{Version: r.Version, Event: r.Event.String(), At: r.At, Changed: r.Changed}
-			if err == nil {
-				x.Before, err = recordedRow(key, r.Before, nil)
-			}
-			if err == nil {
-				x.After, err = recordedRow(key, r.After, r.Changed)
-			}
-			if !yield(x, err) || err != nil {
+			before, err1 := recordedRow(key, r.Before, nil)
+			after, err2 := recordedRow(key, r.After, r.Changed)
+			if !yield(change{r.Version, r.Event.String(), r.At, r.Changed, before, after}, cmp.Or(err, err1, err2)) {
 				return
 			}
 		}

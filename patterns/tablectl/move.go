@@ -21,7 +21,7 @@ type move struct {
 	name            string
 	chunk, parallel int
 	total           int64
-	dryRun, create  bool
+	create          bool
 	mode, aside     string
 	label           string // before the place of a refused row
 
@@ -37,7 +37,7 @@ func moveCommand(defaultState string) func(*cli) action {
 			c.accountFlags("to-", "the account that is written, if it is another one")
 		}
 		c.filterFlags()
-		c.where.allowScan = m.name == "import" // a file is read as a whole anyway
+		c.allowScan = m.name == "import" // a file is read as a whole anyway
 		c.stateFlags(defaultState, " and overwrite files")
 		c.flags.IntVar(&m.chunk, "chunk", 10_000, "move so many `rows` between two saves of the state")
 		c.flags.IntVar(&m.parallel, "parallel", 8, "the largest `number` of concurrent requests")
@@ -87,7 +87,7 @@ func (m *move) do(ctx context.Context, args []string) error {
 	if m.name == "copy" || file == standard {
 		defaultState = ""
 	}
-	if err := m.begin(defaultState, args[0], m.to.account.Name, args[1], m.mode, m.where.text); err != nil {
+	if err := m.begin(defaultState, args[0], m.to.account.Name, args[1], m.mode, m.where); err != nil {
 		return err
 	}
 	if err := m.spare(output, m.job.saved); err != nil {
@@ -249,8 +249,8 @@ func (m *move) keepAside(chunk []row) (err error) {
 
 // moved prints what was moved, after other figures.
 func (m *move) moved(aside string, before ...figure) error {
-	note := noteOf(m.dryRun)
-	if m.job.Refused > 0 && !m.dryRun {
+	note := ""
+	if m.job.Refused > 0 {
 		note = "refused rows are in " + aside
 	}
 	return m.summary(m.job.Refused > 0, note, append(before, figure{m.job.Rows, "rows"}, figure{m.job.Present, "present"}, figure{m.job.Refused, "refused"})...)

@@ -74,23 +74,17 @@ func (c *cli) summary(found bool, note string, figures ...figure) error {
 		texts = append(texts, f.String())
 	}
 	text := strings.Join(texts, ", ")
+	if c.dryRun {
+		note = "dry run: nothing was changed"
+	}
 	if note != "" {
 		all["note"] = note
 		text += " (" + note + ")"
 	}
-	err := c.print(all, text)
-	if err == nil && found {
-		return errFound
+	if err := c.print(all, text); err != nil || !found {
+		return err
 	}
-	return err
-}
-
-// noteOf returns the note of the summary of a dry run.
-func noteOf(dryRun bool) string {
-	if dryRun {
-		return "dry run: nothing was changed"
-	}
-	return ""
+	return errFound
 }
 
 // progress prints how far a command is: on a terminal in one line, otherwise in a line every half minute.

@@ -19,7 +19,7 @@ func poisonCommand(c *cli) action {
 	name := c.flags.String("poison", "", "the `name` of the poison queue (default that of the queue and -poison)")
 	kind := c.flags.String("kind", "", "only messages of this `kind`")
 	everything := c.flags.Bool("all", false, "replay or discard all messages, without naming their IDs")
-	dry := c.flags.Bool("dry-run", false, "print what would be replayed or discarded, and change nothing")
+	c.flags.BoolVar(&c.dryRun, "dry-run", false, "print what would be replayed or discarded, and change nothing")
 	return func(ctx context.Context, args []string) error {
 		do, ids := args[0], args[2:]
 		if poisonPast[do] == "" {
@@ -46,7 +46,7 @@ func poisonCommand(c *cli) action {
 				continue
 			}
 			found[m.ID] = true
-			if change != nil && !*dry {
+			if change != nil && !c.dryRun {
 				err = change(ctx, m)
 			}
 			if err == nil {
@@ -61,7 +61,7 @@ func poisonCommand(c *cli) action {
 				return fmt.Errorf("no message with ID %s", id)
 			}
 		}
-		return c.summary(false, noteOf(*dry), figure{len(found), poisonPast[do]})
+		return c.summary(false, "", figure{len(found), poisonPast[do]})
 	}
 }
 

@@ -180,32 +180,26 @@ func fileRows(path string) iter.Seq2[row, error] {
 	}
 }
 
-// where are the flags that select rows.
-type where struct {
-	text      string
-	allowScan bool
-}
-
+// filterFlags declares the flags that select rows.
 func (c *cli) filterFlags() {
-	c.flags.StringVar(&c.where.text, "where", "", "only the rows that match this `filter` of the Table service")
-	c.flags.BoolVar(&c.where.allowScan, "allow-scan", false, "permit a -where for which the service reads the whole table")
+	c.flags.StringVar(&c.where, "where", "", "only the rows that match this `filter` of the Table service")
+	c.flags.BoolVar(&c.allowScan, "allow-scan", false, "permit a -where for which the service reads the whole table")
 }
 
-// parse returns the filter, or an error if it is malformed or costs too much. Without -where the whole
-// table is read, which needs no permission.
-func (w where) parse() (query.Filter, error) {
-	if w.text == "" {
-		return query.Filter{}, nil
+// parseFilter parses the filter, and refuses one that costs too much. Without -where the whole table is read, which needs no
+// permission.
+func (c *cli) parseFilter() (err error) {
+	if c.where == "" {
+		return nil
 	}
-	f, err := query.Parse(w.text)
-	if err == nil && !w.allowScan {
-		err = query.Explain(f).Check(query.PartitionRange)
+	if c.filter, err = query.Parse(c.where); err == nil && !c.allowScan {
+		err = query.Explain(c.filter).Check(query.PartitionRange)
 	}
-	if err != nil {
-		if errors.Is(err, query.ErrScan) {
-			return f, usagef("-where: %w -allow-scan permits it.", err)
-		}
-		return f, usagef("-where: %w", err)
+	switch {
+	case errors.Is(err, query.ErrScan):
+		return usagef("-where: %w -allow-scan permits it.", err)
+	case err != nil:
+		return usagef("-where: %w", err)
 	}
-	return f, nil
+	return nil
 }

@@ -63,7 +63,7 @@ func rmCommand(c *cli) action {
 	return func(ctx context.Context, args []string) error {
 		t := c.from.rows(args[0])
 		switch {
-		case (len(args) == 3) == (c.where.text != "") || len(args) == 2:
+		case (len(args) == 3) == (c.where != "") || len(args) == 2:
 			return usagef("rm has either the two keys of a row or -where")
 		case len(args) == 3:
 			if err := t.Delete(ctx, keys.Key{Partition: args[1], Row: args[2]}, azcore.ETagAny); err != nil {

@@ -90,14 +90,16 @@ type cli struct {
 	identity func() (azcore.TokenCredential, error)
 	stores   []Store
 
-	flags    *flag.FlagSet
-	accounts []*accountFlags
-	where    where
-	json     bool
-	job      state
-	force    bool // ignore the state, and overwrite files
-	meter    *heat.Meter
-	advice   string // what to do after an error, in a line of its own
+	flags     *flag.FlagSet
+	accounts  []*accountFlags
+	where     string
+	allowScan bool
+	json      bool
+	dryRun    bool
+	job       state
+	force     bool // ignore the state, and overwrite files
+	meter     *heat.Meter
+	advice    string // what to do after an error, in a line of its own
 
 	// What the flags select, when the action begins. The accounts are nil if the command needs none.
 	from, to *Account
@@ -237,7 +239,7 @@ func (c *cli) command(ctx context.Context, k command, args []string) (err error)
 		}
 		defer func() { err = cmp.Or(saveHeat(ctx, c.meter.Snapshot(), *save), err) }()
 	}
-	if c.filter, err = c.where.parse(); err != nil {
+	if err := c.parseFilter(); err != nil {
 		return err
 	}
 	if k.name != "diff" || !isFile(arguments[0]) || !isFile(arguments[1]) { // two files need no account

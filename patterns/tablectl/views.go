@@ -21,7 +21,7 @@ func viewCommand(c *cli) action {
 	c.stateFlags("none", "")
 	repair := c.flags.Name() == "repair"
 	if repair {
-		c.flags.BoolVar(&o.DryRun, "dry-run", false, "report what would be done, and change nothing")
+		c.flags.BoolVar(&c.dryRun, "dry-run", false, "report what would be done, and change nothing")
 	}
 	return func(ctx context.Context, args []string) error {
 		s, err := c.openStore(args[0])
@@ -34,7 +34,7 @@ func viewCommand(c *cli) action {
 		if *views != "" {
 			o.Views = strings.Split(*views, ",")
 		}
-		if err := c.load(args[0], *views, fmt.Sprint(o.DryRun)); err != nil {
+		if err := c.load(args[0], *views, fmt.Sprint(c.dryRun)); err != nil {
 			return err
 		}
 		switch {
@@ -51,7 +51,7 @@ func viewCommand(c *cli) action {
 func (c *cli) reindex(ctx context.Context, s opened, o *reindex.Options, repair bool) (err error) {
 	var r reindex.Report
 	p := c.progress("rows", 0)
-	o.Report = &r
+	o.Report, o.DryRun = &r, c.dryRun
 	o.Progress = func(now patterns.Progress) { p.update(int64(now.Found), 0) }
 	if c.job.path != "" {
 		o.Checkpoint = func(save func() (string, error)) (err error) {
@@ -60,7 +60,7 @@ func (c *cli) reindex(ctx context.Context, s opened, o *reindex.Options, repair 
 		}
 	}
 	if repair {
-		r, err = s.repair(ctx, c.job.Cursor, o)
+		_, err = s.repair(ctx, c.job.Cursor, o)
 	} else {
 		for x, failed := range s.verify(ctx, c.job.Cursor, o) {
 			if failed == nil {
@@ -92,7 +92,7 @@ func (c *cli) reindex(ctx context.Context, s opened, o *reindex.Options, repair 
 		found := c.summary(c.job.Found > 0, "", append([]figure{{c.job.Found, "findings"}}, read...)...)
 		return cmp.Or(err, found)
 	}
-	return c.summary(r.Failed > 0, noteOf(o.DryRun), append([]figure{{r.Missing, "missing"}, {r.Wrong, "wrong"}, {r.Orphan, "orphans"},
+	return c.summary(r.Failed > 0, "", append([]figure{{r.Missing, "missing"}, {r.Wrong, "wrong"}, {r.Orphan, "orphans"},
 		{r.Duplicate, "duplicates"}, {r.Repaired, "repaired"}, {r.Failed, "failed"}, {r.Undecided, "undecided"}}, read...)...)
 }
 
@@ -100,17 +100,18 @@ func sweepCommand(c *cli) action {
 	var o patterns.SweepOptions
 	c.flags.DurationVar(&o.OlderThan, "older-than", 0, "leave younger rows to their own operations (default and minimum of a Store: twice its Grace)")
 	c.flags.IntVar(&o.RequestsPerSecond, "rate", 0, "the largest `number` of requests per second on average (default no limit)")
-	c.flags.BoolVar(&o.DryRun, "dry-run", false, "report what would be done, and change nothing")
+	c.flags.BoolVar(&c.dryRun, "dry-run", false, "report what would be done, and change nothing")
 	return func(ctx context.Context, args []string) error {
 		s, err := c.openStore(args[0])
 		if err != nil {
 			return err
 		}
+		o.DryRun = c.dryRun
 		r, err := s.Sweep(ctx, &o)
 		for _, x := range r.Failures {
 			c.warn("row %s: %v", keyText(x.Key), x.Err)
 		}
-		return cmp.Or(err, c.summary(len(r.Failures) > 0, noteOf(o.DryRun), figure{r.Drained, "operations completed"},
+		return cmp.Or(err, c.summary(len(r.Failures) > 0, "", figure{r.Drained, "operations completed"},
 			figure{r.Released, "reservations released"}, figure{r.Done - r.Drained - r.Released, "removed"}, figure{r.Skipped, "rows too young"},
 			figure{r.Failed, "failed"}))
 	}
