@@ -2,7 +2,6 @@ package tablectl
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,11 +52,10 @@ func heatCommand(c *cli) action {
 				return err
 			}
 		}
-		err := c.summary(len(findings) > 0, s.String(), figure{len(findings), "findings"})
-		if *address != "" && (err == nil || errors.Is(err, errFound)) {
-			err = cmp.Or(c.serve(ctx, *address, s.Handler()), err)
+		if err := c.summary(len(findings) > 0, s.String(), figure{len(findings), "findings"}); err != nil || *address == "" {
+			return err
 		}
-		return err
+		return c.serve(ctx, *address, s.Handler())
 	}
 }
 

@@ -65,7 +65,7 @@ func (f figure) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%d %s %s", f.n, noun, rest))
 }
 
-// summary prints the last line of a command, and returns errFound if it found something.
+// summary prints the last line of a command that has found something, or not.
 func (c *cli) summary(found bool, note string, figures ...figure) error {
 	all := map[string]any{}
 	var texts []string
@@ -81,10 +81,8 @@ func (c *cli) summary(found bool, note string, figures ...figure) error {
 		all["note"] = note
 		text += " (" + note + ")"
 	}
-	if err := c.print(all, text); err != nil || !found {
-		return err
-	}
-	return errFound
+	c.found = found
+	return c.print(all, text)
 }
 
 // progress prints how far a command is: on a terminal in one line, otherwise in a line every half minute.

@@ -32,9 +32,6 @@ const (
 	exitFailure = 3 // a moving command can be started again to continue
 )
 
-// errFound ends the program with exitFound. The command has reported what it found.
-var errFound = errors.New("found")
-
 // usageError ends the program with exitUsage.
 type usageError struct{ error }
 
@@ -99,6 +96,7 @@ type cli struct {
 	job       state
 	force     bool // ignore the state, and overwrite files
 	meter     *heat.Meter
+	found     bool   // what the command was to find, and has reported
 	advice    string // what to do after an error, in a line of its own
 
 	// What the flags select, when the action begins. The accounts are nil if the command needs none.
@@ -134,10 +132,10 @@ func isTerminal(f *os.File) bool {
 func (c *cli) run(ctx context.Context, args []string) int {
 	err := c.execute(ctx, args)
 	switch {
+	case err == nil && c.found:
+		return exitFound
 	case err == nil || errors.Is(err, flag.ErrHelp):
 		return exitDone
-	case errors.Is(err, errFound):
-		return exitFound
 	}
 	c.endProgress()
 	c.warn("tablectl: %s%s", c.describe(err), c.advice)

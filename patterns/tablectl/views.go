@@ -79,21 +79,19 @@ func (c *cli) reindex(ctx context.Context, s opened, o *reindex.Options, repair 
 	for _, x := range r.Failures {
 		c.warn("entity %s: %s", keyText(x.Primary), x.Text)
 	}
-	var unread *patterns.PropertyError // of an entity, after the last finding
 	ended := err
-	if !repair && errors.As(err, &unread) {
+	if !repair && errors.As(err, new(*patterns.PropertyError)) { // an entity that cannot be read, after the last finding
 		ended = nil
 	}
 	if err := c.end(ended); err != nil {
 		return err
 	}
-	read := []figure{{r.Rows, "rows"}, {r.Requests.Total(), "requests"}}
-	if !repair {
-		found := c.summary(c.job.Found > 0, "", append([]figure{{c.job.Found, "findings"}}, read...)...)
-		return cmp.Or(err, found)
+	found, figures := c.job.Found, []figure{{c.job.Found, "findings"}}
+	if repair {
+		found, figures = r.Failed, []figure{{r.Missing, "missing"}, {r.Wrong, "wrong"}, {r.Orphan, "orphans"}, {r.Duplicate, "duplicates"},
+			{r.Repaired, "repaired"}, {r.Failed, "failed"}, {r.Undecided, "undecided"}}
 	}
-	return c.summary(r.Failed > 0, "", append([]figure{{r.Missing, "missing"}, {r.Wrong, "wrong"}, {r.Orphan, "orphans"},
-		{r.Duplicate, "duplicates"}, {r.Repaired, "repaired"}, {r.Failed, "failed"}, {r.Undecided, "undecided"}}, read...)...)
+	return cmp.Or(err, c.summary(found > 0, "", append(figures, figure{r.Rows, "rows"}, figure{r.Requests.Total(), "requests"})...))
 }
 
 func sweepCommand(c *cli) action {
