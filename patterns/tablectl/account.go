@@ -73,20 +73,17 @@ func (c *cli) open(ctx context.Context, f *accountFlags) (*Account, error) {
 	case f.demo:
 		return c.openDemo(ctx)
 	case f.azurite:
-		return c.connect(azuriteConnection, nil)
+		return c.connect(azuriteConnection, nil, "")
 	case strings.Contains(f.url, "?"):
 		return nil, usagef("-account must not contain a signature: put the URL into an environment variable, see -env")
 	case f.url == "" && secret == "":
 		return nil, usagef("no account: use -account, -azurite or -demo, or set the environment variable %s", variable)
 	}
-	a, err := c.connect(cmp.Or(f.url, secret), nil)
-	if err != nil {
-		return nil, usagef("the account: %w", err)
+	credential := "the environment variable " + variable
+	if f.url != "" {
+		credential = "the identity of -account"
 	}
-	if a.credential = "the environment variable " + variable; f.url != "" {
-		a.credential = "the identity of -account"
-	}
-	return a, nil
+	return c.connect(cmp.Or(f.url, secret), nil, credential)
 }
 
 // openDemo opens the account in this process.
@@ -97,7 +94,7 @@ func (c *cli) openDemo(ctx context.Context) (*Account, error) {
 			return nil, err
 		}
 	}
-	return c.connect(c.demo.ConnectionString(), c.demo.Transport())
+	return c.connect(c.demo.ConnectionString(), c.demo.Transport(), "")
 }
 
 // openAll opens the accounts of a command. The second is the first if no flag selects it.
@@ -115,14 +112,14 @@ func (c *cli) openAll(ctx context.Context) (err error) {
 
 // connect opens the account of a connection string, or of an address with a SAS or with the identity of the user. The transport may
 // be nil.
-func (c *cli) connect(secret string, t policy.Transporter) (*Account, error) {
+func (c *cli) connect(secret string, t policy.Transporter, credential string) (*Account, error) {
 	options := azcore.ClientOptions{Transport: t}
 	c.meter.Attach(&options)
 	a, err := connect.Open(secret, c.identity, options)
 	if err != nil {
-		return nil, err
+		return nil, usagef("the account: %w", err)
 	}
-	return &Account{account: a}, nil
+	return &Account{a, credential}, nil
 }
 
 // defaultIdentity is the identity of the user, of the machine or of the workload.

@@ -113,11 +113,20 @@ func (m *move) begin(defaultState string, job ...string) (err error) {
 		m.job.path = ""
 	}
 	err = m.load(job...)
-	m.shown = m.progress("rows", int64(m.job.Rows))
+	unit := "rows"
 	if m.name == "import" {
-		m.shown = m.progress("bytes", m.job.Offset)
+		unit = "bytes"
 	}
+	m.shown = m.progress(unit, m.done())
 	return err
+}
+
+// done is how much was moved: bytes of a file whose number of rows is unknown, otherwise rows.
+func (m *move) done() int64 {
+	if m.name == "import" {
+		return m.job.Offset
+	}
+	return int64(m.job.Rows)
 }
 
 // spare refuses to overwrite a file that this job has not written.
@@ -213,11 +222,7 @@ func (m *move) run(ctx context.Context, steps iter.Seq2[step, error]) error {
 		if err != nil {
 			return err
 		}
-		done := int64(m.job.Rows)
-		if m.name == "import" {
-			done = m.job.Offset
-		}
-		m.shown.update(done, m.total)
+		m.shown.update(m.done(), m.total)
 		chunk, read, size = nil, 0, 0
 	}
 	return nil

@@ -334,7 +334,7 @@ func TestAStateOfAnotherAccountIsRefused(t *testing.T) {
 	if o := tablectl(t, nil, "import", path, "Target", "-dry-run"); o.code != exitDone {
 		t.Fatalf("%+v", o)
 	}
-	a, err := (&cli{}).connect(os.Getenv(connectionVariable), nil)
+	a, err := (&cli{}).connect(os.Getenv(connectionVariable), nil, "")
 	if err != nil || strings.Contains(a.account.Name, storagetest.AccountKey) {
 		t.Fatalf("%q %v", a.account.Name, err)
 	}

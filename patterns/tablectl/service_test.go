@@ -99,7 +99,7 @@ func TestASASOpensTablesAndQueues(t *testing.T) {
 		time.Time{}, time.Now().Add(time.Hour))
 	assert.NoError(t, err)
 	base, signature, _ := strings.Cut(address, "?")
-	a, err := (&cli{}).connect(address, acct.Transport())
+	a, err := (&cli{}).connect(address, acct.Transport(), "")
 	assert.NoError(t, err)
 	assert.Equal(assert.Now(t), a.account.Name, base)
 	checkRows(t, a)
@@ -131,7 +131,7 @@ func TestTheIdentityOfTheUserOpensTablesAndQueues(t *testing.T) {
 	acct := demoAccount(t)
 	u := &user{}
 	c := &cli{identity: func() (azcore.TokenCredential, error) { return u, nil }}
-	a, err := c.connect(storagetest.TablesURL, acct.Transport()) // over https, which tokens require
+	a, err := c.connect(storagetest.TablesURL, acct.Transport(), "") // over https, which tokens require
 	assert.NoError(t, err)
 	assert.Equal(assert.Now(t), a.account.Name, storagetest.TablesURL)
 	checkRows(t, a)
