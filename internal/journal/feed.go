@@ -24,6 +24,8 @@ import (
 //   - Before a program commits its first change in an epoch of a partition, it puts a message for each feed, with the partition and the epoch.
 //   - Who receives the message closes the epoch, unless that has been done, reads all epochs up to it, and stores the position of the
 //     feed. Only then is the message deleted. So no change can be committed in an epoch whose message is gone.
+//   - A feed without a position stores that of the first epoch that is left before it delivers, unless that is epoch 1. A sweep stores it too,
+//     before it deletes anything that the feed has not read: one of the two fails.
 //   - Closing an epoch inserts its end row, with the next epoch. A sweep marks the end row before it deletes the first change of the epoch,
 //     and a feed delivers a page of changes only if the end row, read after them, is not marked.
 

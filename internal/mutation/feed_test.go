@@ -47,6 +47,12 @@ var feedMutants = []mutation.Mutant{
 		Breaks: "The process that has the lease reads the position.",
 	},
 	{
+		Name: "feed: first position not stored", Flags: by("TestAFeedWhosePartitionIsSweptMeanwhile"), File: "patterns/journal/handle.go",
+		Old:    "		if p.Epoch > 1 { //",
+		New:    "		if p.Epoch > d.Epoch { //",
+		Breaks: "A feed without a position stores that of the first epoch that is left before it delivers, unless that is epoch 1.",
+	},
+	{
 		Name: "feed: view gets the first change", Flags: by("TestAViewOutsideTablesGetsTheLastChange"), File: "patterns/journal/handle.go",
 		Old:    "if i+1 < len(changes) && changes[i+1].Key == changes[i].Key {",
 		New:    "if i > 0 && changes[i-1].Key == changes[i].Key {",

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/azpatterns/azpatterns/internal/journal"
 	"github.com/azpatterns/azpatterns/internal/search"
 	"github.com/azpatterns/azpatterns/internal/view"
 	"github.com/azpatterns/azpatterns/patterns"
@@ -20,6 +21,7 @@ const (
 	feedName  = "feed"
 	wakes     = "feed:"     // before the epoch, in the id of a message
 	delivered = "delivered" // the partition of what the feed has delivered
+	missed    = "missed"    // the partition of what the feed has reported as swept
 )
 
 func init() { views["fed"] = fed{recorded} }
@@ -68,13 +70,22 @@ func (a *actor) deliver(ctx context.Context, epoch int64) error {
 		if p, err = j.First(ctx, home); err != nil {
 			return err
 		}
-		if p.Epoch > epoch {
-			return j.Save(ctx, home, feedName, &p)
+		if p.Epoch > 1 {
+			if err = j.Save(ctx, home, feedName, &p); err != nil {
+				return err
+			}
 		}
 	}
 	table, err := patterns.NewTable[record](a.store.Table().Client(), nil)
 	for err == nil && p.Epoch <= epoch {
 		changes, next, failed := j.Read(ctx, home, p)
+		if errors.Is(failed, journal.ErrSwept) { // reported: go on with what is left
+			if next, failed = j.First(ctx, home); failed == nil {
+				p.Epoch, p.After = next.Epoch, ""
+				_, failed = table.Upsert(ctx, &record{missed, strconv.FormatInt(p.Epoch, 10)}, patterns.Replace)
+			}
+			next = p
+		}
 		if failed != nil {
 			return failed
 		}
@@ -88,16 +99,31 @@ func (a *actor) deliver(ctx context.Context, epoch int64) error {
 	return err
 }
 
-// record is a change that was delivered.
+// sweepFeed deletes the changes of epochs that were closed long ago, whether the feed has read them or not.
+func sweepFeed(ctx context.Context, a *actor) error {
+	a.Begin()
+	report, err := a.store.Engine().Journal.Sweep(ctx, "history", 0, expiry, nil)
+	a.End(fmt.Sprint(report.Done, report.Failed, err))
+	return err
+}
+
+// closeEpoch closes the first epoch.
+func closeEpoch(ctx context.Context, a *actor) error {
+	_, err := a.store.Engine().Journal.Close(ctx, home, 1)
+	return err
+}
+
+// record is a change that was delivered, or the epoch before which some were missed.
 type record struct{ PartitionKey, RowKey string }
 
 var errFeed = errors.New("a change was not delivered, or before an earlier one")
 
-// checkOrder checks that no change was delivered before an earlier one of its entity, and, at the end, that all were.
+// checkOrder checks that no change was delivered before an earlier one of its entity, and, at the end, that all were. It does not count
+// those that the feed has reported as swept.
 func (c *contents) checkOrder(all bool) error {
 	for change := range c.changes {
 		entity, version, _ := strings.Cut(change, " ")
-		if c.delivered[change] {
+		if version, ok := journal.ParseVersion(version); c.delivered[change] || ok && version.Epoch < c.missed {
 			continue
 		}
 		if all {
@@ -123,10 +149,16 @@ func (c *contents) note(r search.Row) bool {
 	if strings.HasPrefix(row, "~azp_hist_") {
 		c.changes[r.Text("azp_rk")+" "+r.Text("azp_journal")] = true
 	}
-	if partition == delivered {
+	switch partition {
+	case delivered:
 		c.delivered[row] = true
+	case missed:
+		epoch, _ := strconv.ParseInt(row, 10, 64)
+		c.missed = max(c.missed, epoch)
+	default:
+		return false
 	}
-	return partition == delivered
+	return true
 }
 
 // onAny handles a message.

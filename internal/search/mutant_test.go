@@ -401,4 +401,14 @@ var mutants = []mutation.Mutant{
 		Old: "	err = j.advance(ctx, partition, root{epoch, \"*\"}, epoch+1, false)\n", New: "	err = ctx.Err()\n",
 		Breaks: "Who receives the message closes the epoch.",
 	},
+	{
+		Name: "J5: no position of a feed that has missed something", Flags: shownBy("a feed next to a sweep, no fault", bounded), File: journalFolder + "feed_sweep.go",
+		Old: "		case p.Epoch == 0 && len(rows) > 0:\n			p.Epoch = epoch\n", New: "",
+		Breaks: "A sweep stores the position of a feed without one before it deletes anything that the feed has not read.",
+	},
+	{
+		Name: "J6: not marked", Flags: shownBy("a feed next to a sweep, no fault", bounded), File: journalFolder + "feed_sweep.go",
+		Old: "edm.Properties{propEpoch: -next})", New: "edm.Properties{propEpoch: next})",
+		Breaks: "A sweep marks the end row before it deletes the first change of the epoch.",
+	},
 }

@@ -146,6 +146,7 @@ type contents struct {
 	records            []string          // outbox rows, as text
 	pending            bool              // one of them is of an operation that is not completed
 	changes, delivered map[string]bool   // of entities, with a feed
+	missed             int64             // the epoch before which the feed has missed changes
 }
 
 func readContents(rows []search.Row) contents {

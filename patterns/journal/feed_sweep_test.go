@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -77,6 +78,29 @@ func TestAFeedThatWasAbsentForTooLongGetsAnError(t *testing.T) {
 		w.sweep(t, 0)
 		assert.Must(w.Put(ctx, newOrder("1", "sent", 1)))(t)
 		assert.Equal(t, r.run(t, 1), "[1 updated sent]")
+	})
+}
+
+// The first changes are deleted after the worker has found that the feed has no position, and before it reads what is left.
+func TestAFeedWhosePartitionIsSweptMeanwhile(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		w, r := newFeedWorld(t, b)
+		assert.Must(w.Insert(t.Context(), newOrder("1", "new", 1)))(t)
+		time.Sleep(61 * time.Minute)
+		w.sweep(t, 1) // it closes the epoch, which is old
+		time.Sleep(61 * time.Minute)
+		assert.Must(r.queue.ClearMessages(t.Context(), nil))(t) // they were lost
+		assert.Must(w.Put(t.Context(), newOrder("1", "paid", 1)))(t)
+		b.Fault(storagetest.On("Table.Query").Nth(1).Delay(20 * time.Second)) // for what is left
+		var sweeping sync.WaitGroup
+		sweeping.Go(func() {
+			time.Sleep(10 * time.Second)
+			w.sweep(t, 2)
+		})
+		reasons := r.parked(t) // it ends when the request has arrived
+		sweeping.Wait()
+		assert.Contains(t, reasons+r.parked(t), "swept", "the reason")
+		assert.Equal(t, r.all(), "[]", "delivered")
 	})
 }
 
