@@ -73,6 +73,14 @@ func TestABackupWithoutItsManifestIsNotRestored(t *testing.T) {
 	}
 }
 
+func TestForceReplacesABackupInAContainer(t *testing.T) {
+	acct := demoAccount(t)
+	assert.Equal(t, must(t, exitDone, acct, "dump", "-demo", "-force", "blob:backups/monday").out, "3 tables, 31 rows\n")
+	assert.Equal(t, must(t, exitDone, acct, "dump", "-demo", "-force", "blob:backups/monday", "Types").out, "1 table, 3 rows\n")
+	assert.Contains(t, must(t, exitUsage, acct, "dump", "-demo", "blob:backups/monday").err, "contains a complete backup")
+	assert.Equal(t, must(t, exitDone, acct, "restore", "-demo", "blob:backups/monday").out, "1 table, 3 rows, 3 present, 0 refused\n")
+}
+
 func TestADumpContinuesOnlyThatOfTheSameCommand(t *testing.T) {
 	acct := storagetest.Start(nil)
 	newTable(t, acct, "First", sampleRows(20))

@@ -15,6 +15,17 @@ import (
 	"github.com/azpatterns/azpatterns/patterns/journal"
 )
 
+// JournalOf returns the journal of a Store, for the commands journal and sweep. open declares both as the service does, and makes
+// no request.
+func JournalOf[T any](name string, open func(*Account) (*journal.Changes[T], error)) Store {
+	return Store{name, func(a *Account) (opened, error) {
+		c, err := open(a)
+		return opened{Sweeper: c, changes: func(ctx context.Context, key keys.Key, asOf time.Time, limit int) iter.Seq2[change, error] {
+			return changesOf(ctx, c, key, asOf, limit)
+		}}, err
+	}}
+}
+
 // change is a change of an entity, with its rows as export writes them.
 type change struct {
 	Version journal.Version `json:"version"`

@@ -62,7 +62,7 @@ func (m *move) check() error {
 	switch {
 	case m.chunk < 1 || m.parallel < 1:
 		return usagef("-chunk and -parallel must be positive")
-	case !slices.Contains([]string{"", "replace", "merge", "insert"}, m.mode):
+	case m.name != "export" && modes[m.mode] == nil:
 		return usagef("-mode is replace, merge or insert")
 	}
 	return nil
@@ -78,10 +78,10 @@ func (m *move) do(ctx context.Context, args []string) error {
 	case m.name == "copy" && m.from.account.Name == m.to.account.Name && args[0] == args[1]:
 		return usagef("a table cannot be copied to itself")
 	}
-	m.aside = cmp.Or(m.aside, args[0]+".refused")
-	output, file := m.aside, args[0] // that is written; that is moved
-	if m.name == "export" {
-		output, file = args[1], args[1]
+	output, file := args[1], args[1] // that is written; that is moved
+	if m.name != "export" {
+		m.aside = cmp.Or(m.aside, args[0]+".refused")
+		output, file = m.aside, args[0]
 	}
 	defaultState := file + ".state"
 	if m.name == "copy" || file == standard {

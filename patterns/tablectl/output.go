@@ -22,7 +22,12 @@ func (c *cli) print(result any, text string) error {
 		}
 		text = strings.TrimSuffix(b.String(), "\n")
 	}
-	_, err := fmt.Fprintln(c.out, printable(text))
+	return c.line([]byte(text))
+}
+
+// line prints a line, such as a row, which is JSON with and without -json.
+func (c *cli) line(text []byte) error {
+	_, err := fmt.Fprintln(c.out, printable(string(text)))
 	return err
 }
 

@@ -233,6 +233,19 @@ func TestVerifyDoesNotReadAgainWhatItHasRead(t *testing.T) {
 	}
 }
 
+// The file has the refused rows of a copy of the same table.
+func TestAnExportLeavesTheFileOfRefusedRowsAlone(t *testing.T) {
+	acct := storagetest.Start(nil)
+	newTable(t, acct, "Source", sampleRows(250))
+	t.Chdir(t.TempDir())
+	assert.NoError(t, os.WriteFile("Source.refused", []byte("precious"), 0o600))
+	args := []string{"export", "-demo", "-parallel", "1", "-chunk", "20", "Source", "rows.jsonl"}
+	interrupt(t, acct, args)
+	must(t, exitDone, acct, args...)
+	assert.Equal(t, string(assert.Must(os.ReadFile("Source.refused"))(t)), "precious")
+	assert.Equal(t, fileText(t, "rows.jsonl"), textOf(sampleRows(250)), "exported")
+}
+
 func wantNoState(t *testing.T, path string) {
 	t.Helper()
 	if _, err := os.Stat(path + ".state"); !os.IsNotExist(err) {

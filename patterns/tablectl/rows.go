@@ -24,12 +24,6 @@ func getCommand(c *cli) action {
 	}
 }
 
-// line prints a row, which is JSON with and without -json.
-func (c *cli) line(text []byte) error {
-	_, err := fmt.Fprintln(c.out, printable(string(text)))
-	return err
-}
-
 func putCommand(c *cli) action {
 	m := &move{cli: c, chunk: 1, parallel: 1}
 	m.modeFlag("replace")
@@ -48,10 +42,8 @@ func putCommand(c *cli) action {
 		if err != nil {
 			return usagef("the row: %w", err)
 		}
-		for op := range operations([]*row{{Item: item}}, m.mode) {
-			if _, err := c.from.rows(args[0]).Do(ctx, op); err != nil {
-				return inTable(args[0], err)
-			}
+		if _, err := c.from.rows(args[0]).Do(ctx, modes[m.mode](&item.Value).At(item.Key)); err != nil {
+			return inTable(args[0], err)
 		}
 		return c.summary(false, "", figure{1, "rows"})
 	}

@@ -72,6 +72,8 @@ func TestCommandsPrintAndExit(t *testing.T) {
 		{"copy -demo People People", exitUsage, ""},
 		{"copy -demo -mode other People New", exitUsage, ""},
 		{"import -demo nowhere.jsonl New", exitUsage, ""},
+		{"import -demo -mode= nowhere.jsonl New", exitUsage, ""},
+		{"put -demo -mode= Types|" + `{"PartitionKey":"p","RowKey":"r","N":1}`, exitUsage, ""},
 		{"tables -demo list", exitDone, "Badges\nPeople\nTypes\n3 tables\n"},
 		{"tables -demo create New", exitDone, "New\n1 created\n"},
 		{"tables -demo drop People", exitUsage, ""},

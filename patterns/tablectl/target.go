@@ -84,17 +84,17 @@ func (m *move) existing(r *row, item patterns.Item[stored]) {
 	}
 }
 
+// modes are the values of -mode.
+var modes = map[string]func(*stored) patterns.Op[stored]{
+	"insert":  patterns.InsertOp[stored],
+	"merge":   func(v *stored) patterns.Op[stored] { return patterns.UpsertOp(v, patterns.Merge) },
+	"replace": func(v *stored) patterns.Op[stored] { return patterns.UpsertOp(v, patterns.Replace) },
+}
+
 func operations(rows []*row, mode string) iter.Seq[patterns.Op[stored]] {
 	return func(yield func(patterns.Op[stored]) bool) {
 		for _, r := range rows {
-			op := patterns.UpsertOp(&r.Value, patterns.Replace)
-			switch mode {
-			case "insert":
-				op = patterns.InsertOp(&r.Value)
-			case "merge":
-				op = patterns.UpsertOp(&r.Value, patterns.Merge)
-			}
-			if !yield(op.At(r.Key)) {
+			if !yield(modes[mode](&r.Value).At(r.Key)) {
 				return
 			}
 		}
