@@ -79,6 +79,7 @@ func TestTheJournalOfAnEntityIsPrintedNewestFirst(t *testing.T) {
 		{journal.After, "-as-of 2000-01-01T12:00:00Z", []string{deleted, "< " + paid, "1 change"}},
 		{journal.BeforeAndAfter, "-as-of 2000-01-01T01:30:00Z", []string{updated, "< " + row, "> " + paid, "1 change"}},
 		{journal.Changed, "-as-of 2000-01-01T01:30:00Z", []string{updated, `> {"PartitionKey":"shop","RowKey":"it's 7","State":"paid"}`, "1 change"}},
+		{journal.Changed, "", []string{deleted, "< " + paid, updated, `> {"PartitionKey":"shop","RowKey":"it's 7","State":"paid"}`, inserted, "> " + row, "3 changes"}},
 		{journal.KeyOnly, "", []string{deleted, updated, inserted, "3 changes"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
