@@ -106,7 +106,8 @@ func logged(c *check) {
 	delete(secrets, nil)
 	for _, call := range c.AllCalls() {
 		for _, arg := range call.Args {
-			if obj := c.Object(arg); c.Logs(call) && obj != nil && secrets[obj] && !c.isTest(call) {
+			path, name := c.Callee(call)
+			if obj := c.Object(arg); (c.Logs(call) || path == "fmt" && name == "Errorf") && obj != nil && secrets[obj] && !c.isTest(call) {
 				c.report(arg, "the key or signature gets into the log, and each of its readers can use the account; leave it out")
 			}
 		}

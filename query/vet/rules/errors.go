@@ -36,8 +36,8 @@ var dropped = &Rule{Name: "dropped", Severity: Error, run: func(c *check) {
 // onlyLogged reports whether a call that changes data fails without an effect on what its function returns: the branch for an error only
 // logs, and the function could return an error.
 func (c *check) onlyLogged(call *ast.CallExpr, err types.Object) bool {
-	stmt, ok := c.Parent(call).(ast.Stmt)
-	if !ok || err == nil || c.returnsError(c.Decl(call)) == nil {
+	s := c.failure(call, err)
+	if s == nil || s.Else != nil || c.returnsError(c.Decl(call)) == nil || !c.onlyLogs(s.Body.List) {
 		return false
 	}
 	if loop := c.Loop(call); loop != nil {
@@ -45,32 +45,10 @@ func (c *check) onlyLogged(call *ast.CallExpr, err types.Object) bool {
 			return false // an attempt, or the loop of a worker
 		}
 	}
-	next := c.after(stmt)
-	if len(next) == 0 {
-		return false
-	}
-	s, ok := next[0].(*ast.IfStmt)
-	if !ok || s.Else != nil {
-		return false
-	}
-	b, ok := s.Cond.(*ast.BinaryExpr)
-	logs := 0
-	for _, s := range s.Body.List {
-		logging, isCall := s.(*ast.ExprStmt)
-		if isCall {
-			call, ok := logging.X.(*ast.CallExpr)
-			isCall = ok && c.Logs(call)
-		}
-		branch, isBranch := s.(*ast.BranchStmt)
-		if !isCall && (!isBranch || branch.Tok != token.CONTINUE) {
-			return false
-		}
-		logs++
-	}
 	body, fn := c.Body(call)
 	used := source.Any(body, func(id *ast.Ident) bool { return id.Pos() > s.End() && c.pass.TypesInfo.Uses[id] == err })
 	_, isLit := fn.(*ast.FuncLit)
-	return ok && b.Op == token.NEQ && c.Object(b.X) == err && c.IsNil(b.Y) && logs > 0 && !used && (!isLit || source.Around[*ast.GoStmt](c.Package, call) != nil)
+	return !used && (!isLit || source.Around[*ast.GoStmt](c.Package, call) != nil)
 }
 
 // isTest reports whether n is in a test file.

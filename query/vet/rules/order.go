@@ -15,20 +15,20 @@ const blobWrites = "UploadBuffer UploadStream UploadFile Upload SetMetadata SetH
 var checkFirst = &Rule{Name: "checkfirst", Severity: Error, run: every(
 	each("", "UpsertEntity UploadBuffer UploadStream UploadFile Upload", "another process can write between the look whether this exists and the write, which overwrites it; write only if it does not exist, with AddEntity or IfNoneMatch, and handle the conflict (azpatterns: Table.Insert)", func(c *check, call *source.Call) bool {
 		looked := c.another(call, false, "GetEntity", "GetProperties")
+		if looked == nil && c.FactOf(call.CallExpr).Overwrites {
+			return source.Any(c.Decl(call), func(look *ast.CallExpr) bool { // a function that returns whether it exists
+				result, isTuple := c.TypeOf(look).(*types.Tuple)
+				return look.Pos() < call.Pos() && c.FactOf(look).Reads && (isTuple && result.Len() > 0 && source.IsBasic(result.At(0).Type(), types.IsBoolean) || source.IsBasic(c.TypeOf(look), types.IsBoolean)) && c.sameClient(look, call.CallExpr)
+			})
+		}
 		if looked == nil || !c.FactOf(call.CallExpr).Overwrites || !c.sameClient(looked.CallExpr, call.CallExpr) && !c.Same(looked.Recv, call.Recv) {
 			return false
 		}
-		s, ok := c.Parent(looked).(*ast.AssignStmt)
-		reply, isName := ast.Expr(nil), false
-		if ok {
-			reply, isName = s.Lhs[0], true
-		}
-		id, _ := reply.(*ast.Ident)
-		return isName && id != nil && id.Name == "_"
+		reply, _, stmt := c.Results(looked.CallExpr)
+		return stmt != nil && reply == nil
 	}),
 	each(source.Blobs, "Create", "this empties an append blob that exists, with all that others have appended; create it with IfNoneMatch set to azcore.ETagAny", func(c *check, call *source.Call) bool {
-		_, name := source.NameOf(c.TypeOf(call.Recv))
-		path, _ := source.NameOf(c.TypeOf(call.Recv))
+		path, name := source.NameOf(c.TypeOf(call.Recv))
 		return name == "Client" && strings.HasSuffix(path, "/appendblob") && c.another(call, false, "Delete") == nil && c.open(call.Arg(1), "IfNoneMatch", "LeaseID", "IfMatch")
 	}),
 )}
@@ -55,11 +55,11 @@ var stale = &Rule{Name: "stale", Severity: Error, run: every(
 		return updated != nil && old && !c.leavesAfter(updated, call) && c.Same(updated.Recv, call.Recv)
 	}),
 	each(source.Tables, "UpdateEntity DeleteEntity", "the ETag was read before the loop, so once it does not match it never will; read the entity again in each round (azpatterns: Table.Update)", func(c *check, call *source.Call) bool {
-		loop := c.Loop(call)
+		loop := c.attempt(call)
 		match := c.Field(c.Literal(call.Arg(len(call.Args)-1)), "IfMatch")
 		v := c.Object(source.Root(match))
 		def := c.Definition(v)
-		return loop != nil && c.retries(loop) && def != nil && !source.Within(loop, def) && !source.Any(loop, func(s *ast.AssignStmt) bool { return c.Sets(s, v) })
+		return loop != nil && def != nil && !source.Within(loop, def) && !source.Any(loop, func(s *ast.AssignStmt) bool { return c.Sets(s, v) })
 	}),
 	conflicts,
 )}
@@ -123,7 +123,7 @@ var moved = &Rule{Name: "moved", Severity: Error, run: every(
 
 // parallel reports goroutines whose number nothing limits.
 var parallel = &Rule{Name: "parallel", Severity: Warning, run: func(c *check) {
-	for s := range nodes(c, func(s *ast.GoStmt) bool { return !c.isTest(s) }) {
+	for s := range nodes(c, func(s ast.Node) bool { return c.starts(s) && !c.isTest(s) }) {
 		loop, ok := c.Loop(s).(*ast.RangeStmt)
 		if !ok || c.Literal(loop.X) != nil || source.IsBasic(c.TypeOf(loop.X), types.IsInteger) {
 			continue
@@ -137,7 +137,7 @@ var parallel = &Rule{Name: "parallel", Severity: Warning, run: func(c *check) {
 			_, sends := n.(*ast.SendStmt)
 			receive, isUnary := n.(*ast.UnaryExpr)
 			return sends || isUnary && receive.Op.String() == "<-" && !source.Within(s, receive)
-		}) || c.uses(around, "Acquire", "SetLimit", "Wait") || c.Loop(loop) != nil && c.uses(c.Loop(loop), "Wait")
+		}) || c.uses(around, "Acquire", "Wait") || c.uses(c.Decl(s), "SetLimit") || c.Loop(loop) != nil && c.uses(c.Loop(loop), "Wait")
 		_, messages := source.Selected(loop.X)
 		if chunk, ok := loop.X.(*ast.CallExpr); ok && nameOfCall(chunk) == "Chunk" || messages == "Messages" && c.Loop(loop) == nil {
 			continue
@@ -147,6 +147,17 @@ var parallel = &Rule{Name: "parallel", Severity: Warning, run: func(c *check) {
 		}
 	}
 }}
+
+// starts reports whether n starts a goroutine: a go statement, or a call such as group.Go(func() { … }).
+func (c *check) starts(n ast.Node) bool {
+	_, isGo := n.(*ast.GoStmt)
+	call, isCall := n.(*ast.CallExpr)
+	if !isCall || len(call.Args) != 1 || nameOfCall(call) != "Go" {
+		return isGo
+	}
+	_, isLit := call.Args[0].(*ast.FuncLit)
+	return isLit
+}
 
 // background reports requests in a handler, or in a function with a context, that nothing can end.
 var background = &Rule{Name: "background", Severity: Warning, run: func(c *check) {

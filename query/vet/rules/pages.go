@@ -140,29 +140,11 @@ var pageError = &Rule{Name: "pageerror", Severity: Error, Fixes: true, run: func
 			}
 			continue
 		}
-		if s := c.errorTest(p); s != nil && !c.passedOn(p, s, loop) {
+		if s := c.failure(p.call, p.err); s != nil && !c.passedOn(p, s, loop) {
 			c.pageError(p, s, loop)
 		}
 	}
 }}
-
-// errorTest returns the if statement with err != nil that follows the call.
-func (c *check) errorTest(p nextPage) *ast.IfStmt {
-	next := c.after(p.stmt)
-	if len(next) == 0 {
-		return nil
-	}
-	s, ok := next[0].(*ast.IfStmt)
-	if !ok {
-		return nil
-	}
-	for _, cond := range alternatives(s.Cond) {
-		if b, ok := cond.(*ast.BinaryExpr); ok && b.Op == token.NEQ && c.Object(b.X) == p.err && c.IsNil(b.Y) {
-			return s
-		}
-	}
-	return nil
-}
 
 // passedOn reports whether the body of s, or code after the loop, does more with the error than log it. A named result, or a
 // variable of an outer function, is passed on.

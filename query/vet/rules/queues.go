@@ -37,19 +37,15 @@ var polling = &Rule{Name: "polling", Severity: Warning, run: func(c *check) {
 
 // spins reports whether a loop continues after an error without a pause.
 func (c *check) spins(call *source.Call, loop *ast.ForStmt) bool {
-	_, err, stmt := c.Results(call.CallExpr)
+	_, err, _ := c.Results(call.CallExpr)
 	if err == nil || slices.ContainsFunc(loop.Body.List, func(s ast.Stmt) bool {
 		_, isIf := s.(*ast.IfStmt)
 		return !isIf && c.pauses(&ast.BlockStmt{List: []ast.Stmt{s}}, 1)
 	}) {
 		return false
 	}
-	next := c.after(stmt)
-	if len(next) == 0 {
-		return false
-	}
-	test, ok := next[0].(*ast.IfStmt)
-	if !ok || !c.Mentions(test.Cond, err) || len(test.Body.List) == 0 {
+	test := c.failure(call.CallExpr, err)
+	if test == nil || len(test.Body.List) == 0 {
 		return false
 	}
 	last, ok := test.Body.List[len(test.Body.List)-1].(*ast.BranchStmt)
@@ -193,7 +189,7 @@ var deleteFirst = &Rule{Name: "deletefirst", Severity: Error, run: func(c *check
 			continue
 		}
 		derived := c.Derived(body, message)
-		if failed := c.failedBefore(list[:i], call, derived); failed != nil {
+		if c.failedBefore(list[:i], call, derived) {
 			c.report(call, "the message is deleted even if the work failed, because its error is only logged, so the work is lost; leave the message, or move it to another queue (azpatterns: eventual.NewWorker)")
 			continue
 		}
@@ -207,32 +203,15 @@ var deleteFirst = &Rule{Name: "deletefirst", Severity: Error, run: func(c *check
 	}
 }}
 
-// failedBefore returns the last of the statements if it only logs the error of the work with a message, or nil.
-func (c *check) failedBefore(list []ast.Stmt, deletion *ast.CallExpr, derived map[types.Object]bool) ast.Stmt {
-	for i, s := range list {
-		test, ok := s.(*ast.IfStmt)
-		if !ok || test.Else != nil || source.Terminates(test.Body.List) || len(test.Body.List) == 0 {
-			continue
-		}
-		b, ok := test.Cond.(*ast.BinaryExpr)
-		fails := ok && b.Op == token.NEQ && c.IsNil(b.Y) && source.IsError(c.TypeOf(b.X))
-		work := []ast.Stmt{test.Init}
-		if test.Init == nil {
-			work = list[max(0, i-1):i]
-		}
-		logs := !slices.ContainsFunc(test.Body.List, func(s ast.Stmt) bool {
-			e, ok := s.(*ast.ExprStmt)
-			call, isCall := (*ast.CallExpr)(nil), false
-			if ok {
-				call, isCall = e.X.(*ast.CallExpr)
-			}
-			return !isCall || !c.Logs(call)
+// failedBefore reports whether one of the statements only logs the error of the work with a message.
+func (c *check) failedBefore(list []ast.Stmt, deletion *ast.CallExpr, derived map[types.Object]bool) bool {
+	return slices.ContainsFunc(list, func(s ast.Stmt) bool {
+		return source.Any(s, func(work *ast.CallExpr) bool {
+			err, _ := c.ErrorOf(work)
+			test := c.failure(work, err)
+			return test != nil && test.Else == nil && !source.Terminates(test.Body.List) && c.onlyLogs(test.Body.List) && c.worksOn([]ast.Stmt{&ast.ExprStmt{X: work}}, deletion, derived)
 		})
-		if fails && logs && c.worksOn(work, deletion, derived) {
-			return s
-		}
-	}
-	return nil
+	})
 }
 
 // ignoresResult reports whether a function literal has an error as a parameter, and its body does not look at it.
@@ -315,7 +294,7 @@ func (c *check) runsOften(call *ast.CallExpr) bool {
 	if decl == nil || setsUp(decl.Name.Name) || strings.HasSuffix(c.pass.Fset.File(call.Pos()).Name(), "_test.go") || !c.dataAfter(call, decl) {
 		return false
 	}
-	if c.pass.Pkg.Name() != "main" && decl.Name.IsExported() && strings.Contains(c.signature(decl).Params().String(), "context.Context") {
+	if c.pass.Pkg.Name() != "main" && decl.Name.IsExported() && (decl.Recv != nil || strings.Contains(c.signature(decl).Params().String(), "context.Context")) {
 		return true
 	}
 	return slices.ContainsFunc(c.CallersOf(decl), func(caller *ast.CallExpr) bool {

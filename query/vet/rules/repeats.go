@@ -11,8 +11,7 @@ import (
 // repeats reports attempts that write a second time what an attempt before has written, and attempts without end.
 var repeats = &Rule{Name: "repeats", Severity: Error, run: every(newKeys,
 	each(source.Blobs, "AppendBlock", "an attempt whose reply is lost has appended the block, and the next one appends it again; set AppendPosition", func(c *check, call *source.Call) bool {
-		loop := c.Loop(call)
-		return loop != nil && c.retries(loop) && c.open(call.Arg(2), "AppendPosition") && c.testsError(loop)
+		return c.attempt(call) != nil && c.open(call.Arg(2), "AppendPosition")
 	}),
 	func(c *check) {
 		for _, call := range c.AllCalls() {
@@ -47,9 +46,8 @@ func newKeys(c *check) {
 		if k.partition || !k.written || decl == nil || c.isTest(k.expr) || !c.isNew(k.expr) {
 			continue
 		}
-		loop := c.Loop(k.expr)
-		again := loop != nil && c.retries(loop) && c.testsError(loop)
-		if of := c.Follow(k.expr); again && source.Within(loop, of) && c.writesIn(loop) {
+		again := c.attempt(k.expr)
+		if again != nil && source.Within(again, c.Follow(k.expr)) && c.writesIn(again) {
 			c.report(k.expr, "each attempt writes a row with another key, so an attempt whose reply was lost leaves a second row; choose the key before the loop, and take a conflict for success")
 		} else if c.handlesMessage(decl) && c.writesIn(decl) {
 			c.report(k.expr, "a message can arrive twice, and each time this writes another row; make the key of what the message contains (azpatterns: eventual.NewWorker)")

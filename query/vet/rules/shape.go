@@ -2,7 +2,9 @@ package rules
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -51,6 +53,35 @@ func (c *check) another(call *source.Call, after bool, names ...string) *source.
 		}
 	}
 	return nil
+}
+
+// failure returns the if statement after a call that tests its error for one, or nil.
+func (c *check) failure(call *ast.CallExpr, err types.Object) *ast.IfStmt {
+	stmt, ok := c.Parent(call).(ast.Stmt)
+	if next := c.after(stmt); ok && err != nil && len(next) > 0 {
+		s, _ := next[0].(*ast.IfStmt)
+		if s != nil && slices.ContainsFunc(alternatives(s.Cond), func(cond ast.Expr) bool {
+			b, ok := cond.(*ast.BinaryExpr)
+			return ok && b.Op == token.NEQ && c.Object(b.X) == err && c.IsNil(b.Y)
+		}) {
+			return s
+		}
+	}
+	return nil
+}
+
+// onlyLogs reports whether statements write a log, and then at most continue a loop.
+func (c *check) onlyLogs(list []ast.Stmt) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(s ast.Stmt) bool {
+		switch s := s.(type) {
+		case *ast.ExprStmt:
+			call, ok := s.X.(*ast.CallExpr)
+			return !ok || !c.Logs(call)
+		case *ast.BranchStmt:
+			return s.Tok != token.CONTINUE
+		}
+		return true
+	})
 }
 
 // imports reports whether n contains the name of a package whose path has one of the words.
@@ -134,6 +165,21 @@ func (c *check) replies(decl *ast.FuncDecl) map[types.Object]bool {
 	}
 	return c.Derived(decl.Body, vars...)
 }
+
+// attempt returns what is repeated around n until it succeeds: a loop with a number of rounds or without an end, which does not go through
+// data and is left by the error, or a function that another one repeats.
+func (c *check) attempt(n ast.Node) ast.Node {
+	if loop := c.Loop(n); loop != nil && c.retries(loop) && (c.testsError(loop) || c.uses(loop, "ResponseError", "HasCode")) {
+		return loop
+	}
+	lit := source.Around[*ast.FuncLit](c.Package, n)
+	if call, ok := c.Parent(lit).(*ast.CallExpr); ok && repeating.MatchString(nameOfCall(call)) {
+		return lit
+	}
+	return nil
+}
+
+var repeating = regexp.MustCompile(`(?i)retr[yi]|attempt|backoff`)
 
 // retries reports whether a loop makes an attempt again: it has a number of rounds or no end, and does not go through data.
 func (c *check) retries(loop ast.Stmt) bool {

@@ -90,18 +90,25 @@ func (p *Package) readFacts() {
 // readInterfaces assigns to the methods of the package's interfaces the facts of the type of the package that has them, if it is one.
 func (p *Package) readInterfaces() {
 	scope := p.Pass.Pkg.Scope()
+	methods := map[string][]*types.Func{} // of interfaces, by their names
+	of := map[*types.Func]*types.Interface{}
+	for _, name := range scope.Names() {
+		if t, ok := scope.Lookup(name).Type().Underlying().(*types.Interface); ok {
+			for m := range t.Methods() {
+				methods[m.Name()] = append(methods[m.Name()], m)
+				of[m] = t
+			}
+		}
+	}
 	for fn, f := range maps.Clone(p.facts) {
-		for _, name := range scope.Names() {
-			t, ok := scope.Lookup(name).Type().Underlying().(*types.Interface)
-			if recv := fn.Signature().Recv(); !ok || recv == nil || !types.Implements(recv.Type(), t) {
+		for _, m := range methods[fn.Name()] {
+			if recv := fn.Signature().Recv(); recv == nil || m.Pkg() != p.Pass.Pkg || !types.Implements(recv.Type(), of[m]) {
 				continue
 			}
-			obj, _, _ := types.LookupFieldOrMethod(t, false, p.Pass.Pkg, fn.Name())
-			m, ok := obj.(*types.Func)
-			if ok = ok && m.Pkg() == p.Pass.Pkg; ok && p.facts[m] != nil {
-				p.facts[m] = new(Fact) // there are several
-			} else if ok {
+			if p.facts[m] == nil {
 				p.facts[m] = f
+			} else {
+				p.facts[m] = new(Fact) // there are several
 			}
 		}
 	}
@@ -187,7 +194,7 @@ func (p *Package) passes(decl *ast.FuncDecl, call *ast.CallExpr) bool {
 // a call that is a statement.
 func (p *Package) ErrorOf(call *ast.CallExpr) (err types.Object, dropped bool) {
 	switch s := p.parents[call].(type) {
-	case *ast.ExprStmt:
+	case *ast.ExprStmt, *ast.GoStmt, *ast.DeferStmt:
 		return nil, true
 	case *ast.AssignStmt:
 		last := s.Lhs[len(s.Lhs)-1]

@@ -53,3 +53,21 @@ func openOnce(ctx context.Context, log *appendblob.Client) error {
 	})
 	return err
 }
+
+type names struct{ table *aztables.Client }
+
+func (n *names) exists(ctx context.Context, name string) (bool, error) {
+	_, err := n.table.GetEntity(ctx, name, "claim", nil)
+	if e := (*azcore.ResponseError)(nil); errors.As(err, &e) && e.StatusCode == 404 {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (n *names) claim(ctx context.Context, name string, body []byte) error {
+	if taken, err := n.exists(ctx, name); err != nil || taken {
+		return errors.Join(err, errTaken)
+	}
+	_, err := n.table.UpsertEntity(ctx, body, nil) // want `another process can write`
+	return err
+}

@@ -75,3 +75,7 @@ func both(ctx context.Context, table *aztables.Client, bodies [2][]byte) error {
 }
 
 var slots = make(chan bool, 4)
+
+func asynchronous(ctx context.Context, table *aztables.Client, body []byte) {
+	go table.UpsertEntity(ctx, body, nil) // want `the error of this write is dropped`
+}

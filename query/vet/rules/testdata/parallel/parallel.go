@@ -76,3 +76,13 @@ func (w *worker) runAndWait(ctx context.Context, tick <-chan bool) error {
 	}
 	return nil
 }
+
+func loadInGroup(ctx context.Context, table *aztables.Client, ids []string) []error {
+	var wait sync.WaitGroup
+	errs := make([]error, len(ids))
+	for i, id := range ids {
+		wait.Go(func() { _, errs[i] = table.GetEntity(ctx, "p", id, nil) }) // want `this starts a goroutine with a request for each element`
+	}
+	wait.Wait()
+	return errs
+}

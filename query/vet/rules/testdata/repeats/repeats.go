@@ -97,3 +97,23 @@ func putSome(ctx context.Context, table *aztables.Client, row []byte, pause func
 		}
 	}
 }
+
+func retry(f func() error) (err error) {
+	for range 3 {
+		if err = f(); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+func chargeInClosure(ctx context.Context, table *aztables.Client, customer string) error {
+	return retry(func() error {
+		body, err := json.Marshal(map[string]string{"PartitionKey": customer, "RowKey": newID()}) // want `each attempt writes a row with another key`
+		if err != nil {
+			return err
+		}
+		_, err = table.AddEntity(ctx, body, nil)
+		return err
+	})
+}
