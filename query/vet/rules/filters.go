@@ -176,7 +176,8 @@ func metadataNames(c *check) {
 		reply, _ := source.Selected(element.X)
 		_, name := source.NameOf(c.TypeOf(reply))
 		key, ok := c.ConstText(element.Index)
-		if reply != nil && ok && strings.HasSuffix(name, "Response") && pathOfSDK(c.TypeOf(reply)) && key != "" && key == strings.ToLower(key) && !c.isTest(element) {
+		set, isSet := c.Parent(element).(*ast.AssignStmt)
+		if reply != nil && ok && !(isSet && set.Lhs[0] == ast.Expr(element)) && strings.HasSuffix(name, "Response") && pathOfSDK(c.TypeOf(reply)) && key != "" && key == strings.ToLower(key) && !c.isTest(element) {
 			c.report(element, "Go writes the names of headers with a capital, so "+key+" is read as "+strings.ToUpper(key[:1])+key[1:]+"; compare names with strings.EqualFold")
 		}
 	}

@@ -117,7 +117,8 @@ var moved = &Rule{Name: "moved", Severity: Error, run: every(
 		return row != nil && c.another(call, false, "GetEntity") != nil && c.MentionsAny(call.CallExpr, c.replies(c.Decl(call))) && !c.leavesAfter(call, row)
 	}),
 	each(source.Blobs, "Delete DeleteBlob", "the copy was only started, and can fail after the original is deleted; wait until CopyStatus is success", func(c *check, call *source.Call) bool {
-		return c.another(call, false, "StartCopyFromURL") != nil && !c.uses(c.Decl(call), "CopyStatus")
+		started := c.another(call, false, "StartCopyFromURL")
+		return started != nil && !c.Same(started.Recv, call.Recv) && !c.uses(c.Decl(call), "CopyStatus")
 	}),
 )}
 

@@ -129,7 +129,8 @@ var body = &Rule{Name: "body", Severity: Warning, run: every(
 				return !selects && c.pass.TypesInfo.Uses[n] == reply
 			case *ast.CallExpr: // a function of the program may close it
 				_, decl := c.DeclOf(n)
-				return decl != nil && c.uses(decl, "Close") && c.MentionsAny(n, body)
+				lit, isLit := n.Fun.(*ast.FuncLit)
+				return (decl != nil && c.uses(decl, "Close") || isLit && c.uses(lit, "Close")) && c.MentionsAny(n, body)
 			}
 			return false
 		}) && !slices.ContainsFunc(c.Set, func(set source.Setting) bool {
