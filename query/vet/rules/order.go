@@ -164,7 +164,7 @@ func (c *check) starts(n ast.Node) bool {
 var background = &Rule{Name: "background", Severity: Warning, run: func(c *check) {
 	for _, call := range c.Calls {
 		decl := c.Decl(call)
-		if len(call.Args) == 0 || decl == nil || c.isTest(call) || source.Around[*ast.GoStmt](c.Package, call) != nil || source.Around[*ast.DeferStmt](c.Package, call) != nil {
+		if len(call.Args) == 0 || decl == nil || c.isTest(call) || source.Around[*ast.GoStmt](c.Package, call) != nil || source.Around[*ast.DeferStmt](c.Package, call) != nil || source.Around[*ast.CommClause](c.Package, call) != nil {
 			continue
 		}
 		detached := source.Any(c.Follow(call.Args[0]), func(made *ast.CallExpr) bool {

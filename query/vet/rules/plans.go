@@ -191,13 +191,14 @@ func (c *check) keeps(p nextPage) bool {
 
 // needsOnePage reports whether the query of a pager returns one row at most, or is a look at the first rows of a table.
 func (c *check) needsOnePage(created *ast.CallExpr) bool {
-	if len(created.Args) != 1 {
+	if len(created.Args) == 0 {
 		return false
 	}
-	lit := c.Literal(created.Args[0])
+	options := created.Args[len(created.Args)-1]
+	lit := c.Literal(options)
 	filter := c.Field(lit, "Filter")
 	if filter == nil {
-		return lit == nil && !c.IsNil(created.Args[0]) || c.Field(lit, "Top") != nil
+		return lit == nil && !c.IsNil(options) || c.Field(lit, "Top") != nil || c.Field(lit, "MaxResults") != nil
 	}
 	filters := []ast.Expr{filter}
 	if fn, i := c.Param(filter); fn != nil {

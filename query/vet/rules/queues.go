@@ -287,7 +287,7 @@ var createPerCall = &Rule{Name: "createpercall", Severity: Warning, run: func(c 
 // reads or writes rows and is called by handlers or, from other packages, with a context.
 func (c *check) runsOften(call *ast.CallExpr) bool {
 	lit := source.Around[*ast.FuncLit](c.Package, call)
-	if _, returned := c.Parent(lit).(*ast.ReturnStmt); c.handlesRequest(call) || lit != nil && returned && c.FactOf(call).Client && c.signature(lit).Results().Len() == 2 {
+	if _, returned := c.Parent(lit).(*ast.ReturnStmt); c.handlesRequest(call) || lit != nil && returned && c.FactOf(call).Client && c.signature(lit).Results().Len() == 2 && strings.HasSuffix(c.signature(lit).Results().At(0).Type().String(), "Client") {
 		return true // in a handler, or in a function that another one returns, which creates clients
 	}
 	decl := c.Decl(call)

@@ -18,7 +18,8 @@ var transfer = &Rule{Name: "transfer", Severity: Warning, run: func(c *check) {
 		if !ok || !isLoop || p.page == nil || c.isTest(p.call) || len(created.Args) == 0 {
 			continue
 		}
-		options := c.Literal(created.Args[0])
+		last := created.Args[len(created.Args)-1]
+		options := c.Literal(last)
 		blobs := strings.HasPrefix(nameOfCall(created), "NewListBlobs")
 		inside := func(is func(n ast.Node) bool) bool { return source.Any(loop, is) }
 		top := c.Object(c.Resolve(c.Field(options, "Top")))
@@ -29,9 +30,9 @@ var transfer = &Rule{Name: "transfer", Severity: Warning, run: func(c *check) {
 			return breaks && branch.Tok == token.BREAK || compares && c.Mentions(b, top)
 		}):
 			c.report(loop, "Top is the size of a page, and the loop reads all pages; leave the loop after so many rows (azpatterns: Table.Query with QueryOptions.Limit)")
-		case options != nil && c.IsCall(created, "NewListEntitiesPager") && c.Field(options, "Select") == nil && !c.setsField(created.Args[0], "Select") && c.countsOnly(p):
+		case options != nil && c.IsCall(created, "NewListEntitiesPager") && c.Field(options, "Select") == nil && !c.setsField(last, "Select") && c.countsOnly(p):
 			c.report(created, "the rows are only counted, and all their properties are sent; select RowKey (azpatterns: Table.Count)")
-		case blobs && (c.IsNil(created.Args[0]) || options != nil && c.Field(options, "Prefix") == nil) && inside(func(n ast.Node) bool {
+		case blobs && (c.IsNil(last) || options != nil && c.Field(options, "Prefix") == nil) && inside(func(n ast.Node) bool {
 			call, isCall := n.(*ast.CallExpr)
 			path, name := "", ""
 			if isCall {

@@ -207,14 +207,18 @@ func (p *Package) ErrorOf(call *ast.CallExpr) (err types.Object, dropped bool) {
 // Kept reports whether the result of a call is stored for later calls, or the call is made on a condition.
 func (p *Package) Kept(call *ast.CallExpr) bool {
 	s, ok := p.parents[call].(*ast.AssignStmt)
-	if ok && s.Tok == token.ASSIGN {
-		_, isField := s.Lhs[0].(*ast.SelectorExpr)
-		obj := p.Object(s.Lhs[0])
-		if isField || obj != nil && obj.Parent() == p.Pass.Pkg.Scope() {
-			return true
-		}
+	if !ok {
+		return p.Conditional(call)
 	}
-	return p.Conditional(call)
+	stores := func(left ast.Expr) bool { // in a field, an element, or a variable of the package
+		obj := p.Object(left)
+		return obj == nil && Root(left) != ast.Unparen(left) || obj != nil && obj.Parent() == p.Pass.Pkg.Scope()
+	}
+	body, _ := p.Body(call)
+	client := p.Object(s.Lhs[0])
+	return s.Tok == token.ASSIGN && stores(s.Lhs[0]) || p.Conditional(call) || Any(body, func(s *ast.AssignStmt) bool {
+		return client != nil && len(s.Lhs) == len(s.Rhs) && s.Tok == token.ASSIGN && stores(s.Lhs[0]) && p.Object(s.Rhs[0]) == client
+	})
 }
 
 // Conditional reports whether a call is made only on a condition, or once: in an if or switch statement that it is not a part

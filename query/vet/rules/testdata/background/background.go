@@ -41,6 +41,16 @@ func (s *server) remove(ctx context.Context, id string) error {
 	return err
 }
 
+func (s *server) abort(ctx context.Context, id string) error {
+	select {
+	case <-ctx.Done():
+		_, err := s.table.DeleteEntity(context.Background(), "p", id, nil)
+		return err
+	case <-time.After(time.Second):
+		return nil
+	}
+}
+
 func main() {
 	s := &server{}
 	s.table.GetEntity(context.Background(), "p", "r", nil)
