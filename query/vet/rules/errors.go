@@ -22,6 +22,9 @@ var dropped = &Rule{Name: "dropped", Severity: Error, run: func(c *check) {
 		}
 		path, name := c.Callee(call)
 		reads := path == "encoding/json" && (name == "Unmarshal" || name == "Decoder.Decode") || path == "io" && strings.HasPrefix(name, "Copy")
+		test, isTest := c.Parent(call).(*ast.BinaryExpr) // as in if json.Unmarshal(…) == nil { … }
+		branch, isBranch := c.Parent(test).(*ast.IfStmt)
+		drops = drops || reads && isTest && isBranch && test.Op == token.EQL && branch.Else == nil
 		if reads && (drops || c.onlyLogged(call, err)) && c.MentionsAny(call, c.replies(decl)) {
 			c.report(call, "the error of reading this reply is dropped, so a reply that is broken or of another form looks like one without content; return the error (azpatterns: Table.Get decodes rows)")
 		} else if (f.Writes || f.Creates) && !f.Deletes && c.onlyLogged(call, err) {

@@ -74,7 +74,7 @@ func (c *check) isLong(e ast.Expr) bool {
 			n, _ := c.ConstInt(arg)
 			days += n * []int64{365, 30, 1}[min(i, 2)]
 		}
-		if path == "time" && name == "Time.Add" && days > 0 {
+		if path == "time" && name == "Time.Add" && len(call.Args) == 1 {
 			n, _ := c.number(call.Args[0])
 			return time.Duration(n) > longest
 		}

@@ -186,13 +186,18 @@ var deleteFirst = &Rule{Name: "deletefirst", Severity: Error, run: func(c *check
 		if message == nil || i < 0 || !c.FactOf(call).Deletes || source.Around[*ast.GoStmt](c.Package, call) != nil {
 			continue
 		}
+		deferred := source.Around[*ast.DeferStmt](c.Package, call)
+		if deferred != nil && !source.Any(deferred, func(s *ast.IfStmt) bool { return source.Within(s.Body, call) }) {
+			list, i = c.Statement(deferred)
+			body, _ = c.Body(deferred)
+		}
 		derived := c.Derived(body, message)
 		if c.failedBefore(list[:i], call, derived) {
 			c.report(call, "the message is deleted even if the work failed, because its error is only logged, so the work is lost; leave the message, or move it to another queue (azpatterns: eventual.NewWorker)")
 			continue
 		}
 		if !c.worksOn(list[:i], call, derived) && c.worksOn(list[i+1:], call, derived) {
-			if source.Around[*ast.DeferStmt](c.Package, call) != nil {
+			if deferred != nil {
 				c.report(call, "a deferred call deletes the message even if the work fails, so the work is lost; delete the message after the work if that succeeded (azpatterns: eventual.NewWorker)")
 				continue
 			}

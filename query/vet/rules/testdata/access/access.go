@@ -28,7 +28,8 @@ func sign(table *aztables.Client, file *blob.Client, now time.Time) {
 	file.GetSASURL(sas.BlobPermissions{Read: true}, now.AddDate(1, 0, 0), nil) // want `valid for more than a week`
 	file.GetSASURL(sas.BlobPermissions{Read: true}, now.Add(15*time.Minute), nil)
 	file.GetSASURL(sas.BlobPermissions{Create: true, Write: true}, now.AddDate(0, 0, 1), nil)
-	_ = sas.BlobSignatureValues{ExpiryTime: now.UTC().AddDate(10, 0, 0)} // want `valid for more than a week`
+	_ = sas.BlobSignatureValues{ExpiryTime: time.Now().UTC().Add(24 * 365 * time.Hour)} // want `valid for more than a week`
+	_ = sas.BlobSignatureValues{ExpiryTime: now.UTC().AddDate(10, 0, 0)}                // want `valid for more than a week`
 }
 
 func open(ctx context.Context, service *azblob.Client) {

@@ -22,3 +22,21 @@ func (c *consumer) logged(ctx context.Context, m *azqueue.DequeuedMessage) error
 	}
 	return c.remove(ctx, m)
 }
+
+func (c *consumer) inDefer(ctx context.Context, m *azqueue.DequeuedMessage) error {
+	defer func() {
+		if err := c.remove(ctx, m); err != nil { // want `a deferred call deletes the message even if the work fails`
+			log.Print(err)
+		}
+	}()
+	return c.handle(ctx, *m.MessageText)
+}
+
+func (c *consumer) inDeferIfDone(ctx context.Context, m *azqueue.DequeuedMessage) (err error) {
+	defer func() {
+		if err == nil {
+			err = c.remove(ctx, m)
+		}
+	}()
+	return c.handle(ctx, *m.MessageText)
+}
