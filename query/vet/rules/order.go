@@ -13,25 +13,41 @@ const blobWrites = "UploadBuffer UploadStream UploadFile Upload SetMetadata SetH
 
 // checkFirst reports writes that overwrite what another process has written since the program looked whether it exists.
 var checkFirst = &Rule{Name: "checkfirst", Severity: Error, run: every(
-	each("", "UpsertEntity UploadBuffer UploadStream UploadFile Upload", "another process can write between the look whether this exists and the write, which overwrites it; write only if it does not exist, with AddEntity or IfNoneMatch, and handle the conflict (azpatterns: Table.Insert)", func(c *check, call *source.Call) bool {
-		looked := c.another(call, false, "GetEntity", "GetProperties")
-		if looked == nil && c.FactOf(call.CallExpr).Overwrites {
-			return source.Any(c.Decl(call), func(look *ast.CallExpr) bool { // a function that returns whether it exists
-				result, isTuple := c.TypeOf(look).(*types.Tuple)
-				return look.Pos() < call.Pos() && c.FactOf(look).Reads && (isTuple && result.Len() > 0 && source.IsBasic(result.At(0).Type(), types.IsBoolean) || source.IsBasic(c.TypeOf(look), types.IsBoolean)) && c.sameClient(look, call.CallExpr)
-			})
+	func(c *check) {
+		for _, call := range c.AllCalls() {
+			decl := c.Decl(call)
+			if decl == nil || c.isTest(call) || !c.FactOf(call).Overwrites || c.IsCall(call, "UpdateEntity") {
+				continue
+			}
+			if source.Any(decl.Body, func(look *ast.CallExpr) bool {
+				return look.Pos() < call.Pos() && (c.FactOf(look).Reads || c.IsCall(look, "GetProperties")) && c.sameClient(look, call) && c.onlyLooks(look) && !c.leavesAfter(look, call)
+			}) {
+				c.report(call, "another process can write between the look whether this exists and the write, which overwrites it; write only if it does not exist, with AddEntity or IfNoneMatch, and handle the conflict (azpatterns: Table.Insert)")
+			}
 		}
-		if looked == nil || !c.FactOf(call.CallExpr).Overwrites || !c.sameClient(looked.CallExpr, call.CallExpr) && !c.Same(looked.Recv, call.Recv) {
-			return false
-		}
-		reply, _, stmt := c.Results(looked.CallExpr)
-		return stmt != nil && reply == nil
-	}),
+	},
 	each(source.Blobs, "Create", "this empties an append blob that exists, with all that others have appended; create it with IfNoneMatch set to azcore.ETagAny", func(c *check, call *source.Call) bool {
 		path, name := source.NameOf(c.TypeOf(call.Recv))
 		return name == "Client" && strings.HasSuffix(path, "/appendblob") && c.another(call, false, "Delete") == nil && c.open(call.Arg(1), "IfNoneMatch", "LeaseID", "IfMatch")
 	}),
 )}
+
+// onlyLooks reports whether nothing of what a call reads is used but whether it exists, and the function ends if it does: the reply is
+// dropped, or is a bool.
+func (c *check) onlyLooks(call *ast.CallExpr) bool {
+	reply, err, stmt := c.Results(call)
+	t := c.TypeOf(call)
+	if results, ok := t.(*types.Tuple); ok && results.Len() > 0 {
+		t = results.At(0).Type()
+	}
+	isBool := source.IsBasic(t, types.IsBoolean)
+	test := source.Around[*ast.IfStmt](c.Package, call)
+	if stmt != nil {
+		next := c.after(stmt)
+		test, _ = append(next, nil)[0].(*ast.IfStmt)
+	}
+	return test != nil && source.Terminates(test.Body.List) && (isBool || stmt != nil && reply == nil && c.failure(call, err) == nil)
+}
 
 // open reports whether options are known and contain none of the names.
 func (c *check) open(options ast.Expr, names ...string) bool {
@@ -71,7 +87,7 @@ func (c *check) leases(leased, write *source.Call) bool {
 }
 
 // leavesAfter reports whether a call is in a branch that is left before another one.
-func (c *check) leavesAfter(call, other *source.Call) bool {
+func (c *check) leavesAfter(call, other ast.Node) bool {
 	for n := range c.Ancestors(call) {
 		if block, ok := n.(*ast.BlockStmt); ok && !source.Within(block, other) && source.Terminates(block.List) {
 			_, isLoop := c.Parent(block).(*ast.RangeStmt)
@@ -101,17 +117,24 @@ func conflicts(c *check) {
 
 // moved reports data that are deleted before they are safe elsewhere, or while something refers to them.
 var moved = &Rule{Name: "moved", Severity: Error, run: every(
-	each("", "DeleteEntity Delete DeleteBlob", "what is deleted here is written elsewhere only afterwards: if the process ends in between, it is lost; write first, and make both repeatable (azpatterns: package move)", func(c *check, call *source.Call) bool {
-		decl := c.Decl(call)
-		replies := c.replies(decl)
-		for later := range c.CallsOf("", "AddEntity", "UpsertEntity", "UpdateEntity", "UploadBuffer", "UploadStream", "EnqueueMessage") {
-			if later.Pos() > call.Pos() && c.Decl(later) == decl && !c.leavesAfter(call, later) && c.Loop(later) == c.Loop(call) && !c.Same(later.Recv, call.Recv) &&
-				slices.ContainsFunc(later.Args[min(1, len(later.Args)):], func(arg ast.Expr) bool { return c.MentionsAny(arg, replies) }) {
-				return true
+	func(c *check) {
+		for _, call := range c.AllCalls() {
+			decl := c.Decl(call)
+			if decl == nil || c.isTest(call) || !c.FactOf(call).Removes {
+				continue
+			}
+			replies := c.replies(decl)
+			from, _ := source.Selected(call.Fun)
+			if source.Any(decl.Body, func(later *ast.CallExpr) bool {
+				to, _ := source.Selected(later.Fun)
+				f := c.FactOf(later)
+				return later.Pos() > call.Pos() && f.Writes && !f.Removes && !f.Deletes && !c.leavesAfter(call, later) && c.Loop(later) == c.Loop(call) && !c.Same(from, to) &&
+					slices.ContainsFunc(later.Args[min(1, len(later.Args)):], func(arg ast.Expr) bool { return c.MentionsAny(arg, replies) })
+			}) {
+				c.report(call, "what is deleted here is written elsewhere only afterwards: if the process ends in between, it is lost; write first, and make both repeatable (azpatterns: package move)")
 			}
 		}
-		return false
-	}),
+	},
 	each(source.Blobs, "Delete DeleteBlob", "the row refers to this blob until it is deleted too; delete the row first (azpatterns: package largeentity)", func(c *check, call *source.Call) bool {
 		row := c.another(call, true, "DeleteEntity")
 		return row != nil && c.another(call, false, "GetEntity") != nil && c.MentionsAny(call.CallExpr, c.replies(c.Decl(call))) && !c.leavesAfter(call, row)

@@ -19,6 +19,7 @@ type Fact struct {
 	Rows       bool   // it reads or writes one row for each call
 	Overwrites bool   // it writes what it is passed over any version
 	Deletes    bool   // it deletes the message that it is passed
+	Removes    bool   // it deletes the row or blob that it is passed
 	Wraps      bool   // it wraps the errors of requests
 	Unescaped  bool   // it writes a parameter into a filter without doubling its quotes
 	Safe       bool   // the text that it returns has no quote that is not doubled
@@ -134,6 +135,7 @@ func (p *Package) read(decl *ast.FuncDecl) *Fact {
 		f.Rows = f.Rows || of.Rows && p.Loop(call) == nil && !p.Conditional(call) && (of.Reads || passes)
 		f.Overwrites = f.Overwrites || passes && of.Overwrites
 		f.Deletes = f.Deletes || passes && of.Deletes
+		f.Removes = f.Removes || passes && of.Removes
 		f.Unescaped = f.Unescaped || of.Unescaped && passes
 	}
 	f.Unescaped = f.Unescaped || slices.ContainsFunc(p.Unescaped(decl.Body), func(e ast.Expr) bool { fn, _ := p.Param(e); return fn != nil })
@@ -164,6 +166,7 @@ func (p *Package) ofSDK(c *Call) *Fact {
 		Reads:   slices.Contains(reads, c.Name) && c.Path != Queues,
 		Writes:  slices.Contains(writes, c.Name),
 		Deletes: c.Path == Queues && c.Name == "DeleteMessage",
+		Removes: c.Name == "DeleteEntity" || c.Path == Blobs && (c.Name == "Delete" || c.Name == "DeleteBlob"),
 	}
 	f.Rows = c.Path == Tables && (f.Reads || f.Writes) && c.Name != "SubmitTransaction" && c.Name != "NextPage"
 	condition := map[string]string{Tables: "IfMatch", Blobs: "AccessConditions"}[c.Path]
@@ -177,7 +180,7 @@ func (p *Package) ofSDK(c *Call) *Fact {
 
 // passes reports whether an argument of a call is made of a parameter of the function that contains it.
 func (p *Package) passes(decl *ast.FuncDecl, call *ast.CallExpr) bool {
-	if f := p.FactOf(call); !f.Writes && !f.Deletes && !f.Unescaped {
+	if f := p.FactOf(call); !f.Writes && !f.Deletes && !f.Removes && !f.Unescaped {
 		return false
 	}
 	var params []types.Object

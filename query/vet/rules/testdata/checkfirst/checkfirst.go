@@ -71,3 +71,20 @@ func (n *names) claim(ctx context.Context, name string, body []byte) error {
 	_, err := n.table.UpsertEntity(ctx, body, nil) // want `another process can write`
 	return err
 }
+
+func (n *names) get(ctx context.Context, name string) ([]byte, error) {
+	reply, err := n.table.GetEntity(ctx, name, "claim", nil)
+	return reply.Value, err
+}
+
+func (n *names) put(ctx context.Context, body []byte) error {
+	_, err := n.table.UpsertEntity(ctx, body, nil)
+	return err
+}
+
+func (n *names) create(ctx context.Context, name string, body []byte) error {
+	if _, err := n.get(ctx, name); err == nil {
+		return errTaken
+	}
+	return n.put(ctx, body) // want `another process can write`
+}

@@ -65,3 +65,31 @@ func renameSafely(ctx context.Context, from, to *blob.Client) error {
 	_, err = from.Delete(ctx, nil)
 	return err
 }
+
+type rows struct{ table *aztables.Client }
+
+func (r *rows) get(ctx context.Context, key string) ([]byte, error) {
+	reply, err := r.table.GetEntity(ctx, "p", key, nil)
+	return reply.Value, err
+}
+
+func (r *rows) put(ctx context.Context, row []byte) error {
+	_, err := r.table.UpsertEntity(ctx, row, nil)
+	return err
+}
+
+func (r *rows) remove(ctx context.Context, key string) error {
+	_, err := r.table.DeleteEntity(ctx, "p", key, nil)
+	return err
+}
+
+func move(ctx context.Context, from, to *rows) error {
+	row, err := from.get(ctx, "r")
+	if err != nil {
+		return err
+	}
+	if err := from.remove(ctx, "r"); err != nil { // want `what is deleted here is written elsewhere only afterwards`
+		return err
+	}
+	return to.put(ctx, row)
+}
