@@ -190,9 +190,9 @@ func growing(c *check) {
 }
 
 // recreated reports tables, queues and containers that are created while the service still deletes them.
-var recreated = each("", "CreateTable CreateQueue CreateContainer Create", "the service needs at least 30 s to delete this, and refuses to create it until then; delete its content instead, or use another name (azpatterns: Table.DeleteWhere)", func(c *check, call *source.Call) bool {
+var recreated = each("", "CreateTable CreateQueue CreateContainer", "the service needs at least 30 s to delete this, and refuses to create it until then; delete its content instead, or use another name (azpatterns: Table.DeleteWhere)", func(c *check, call *source.Call) bool {
 	deleted := c.another(call, false, "DeleteTable", "DeleteQueue", "DeleteContainer")
-	return deleted != nil && !c.leavesAfter(deleted, call) && call.Name != "Create"
+	return deleted != nil && !c.leavesAfter(deleted, call)
 })
 
 // blockIDs reports block ids of different length.

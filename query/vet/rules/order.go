@@ -2,6 +2,7 @@ package rules
 
 import (
 	"go/ast"
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
@@ -156,12 +157,11 @@ var parallel = &Rule{Name: "parallel", Severity: Warning, run: func(c *check) {
 			f := c.FactOf(call)
 			return f.Reads || f.Writes || f.Deletes || f.Rows
 		})
-		around := ast.Stmt(loop)
-		limited := source.Any(around, func(n ast.Node) bool {
+		limited := source.Any(ast.Node(loop), func(n ast.Node) bool {
 			_, sends := n.(*ast.SendStmt)
-			receive, isUnary := n.(*ast.UnaryExpr)
-			return sends || isUnary && receive.Op.String() == "<-" && !source.Within(s, receive)
-		}) || c.uses(around, "Acquire", "Wait") || c.uses(c.Decl(s), "SetLimit") || c.Loop(loop) != nil && c.uses(c.Loop(loop), "Wait")
+			receive, ok := n.(*ast.UnaryExpr)
+			return sends || ok && receive.Op == token.ARROW && !source.Within(s, receive)
+		}) || c.uses(loop, "Acquire", "Wait") || c.uses(c.Decl(s), "SetLimit") || c.Loop(loop) != nil && c.uses(c.Loop(loop), "Wait")
 		_, messages := source.Selected(loop.X)
 		if chunk, ok := loop.X.(*ast.CallExpr); ok && nameOfCall(chunk) == "Chunk" || messages == "Messages" && c.Loop(loop) == nil {
 			continue

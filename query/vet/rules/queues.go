@@ -97,19 +97,14 @@ var poison = &Rule{Name: "poison", Severity: Warning, run: func(c *check) {
 			c.report(call, "the messages are never deleted, so each is delivered again and again; delete a message after the work (azpatterns: eventual.NewWorker)")
 		}
 	}
-	encodes, decodes := (*source.Call)(nil), false
+	receives := source.AnyIn(c.Package, func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "MessageText" })
+	decodes := source.AnyIn(c.Package, func(id *ast.Ident) bool {
+		return id.Name == "DecodeString" || id.Name == "NewDecoder" || id.Name == "Decode"
+	})
 	for call := range c.CallsOf(source.Queues, "EnqueueMessage") {
-		if text, ok := c.Follow(call.Arg(1)).(*ast.CallExpr); ok && nameOfCall(text) == "EncodeToString" {
-			encodes = call
+		if text, ok := c.Follow(call.Arg(1)).(*ast.CallExpr); ok && nameOfCall(text) == "EncodeToString" && receives && !decodes {
+			c.report(call, "the text is encoded with base64 here, and nothing in the package decodes what is received; do both or none")
 		}
-	}
-	for call := range c.CallsOf(source.Queues, "DequeueMessage") {
-		decodes = decodes || encodes != nil && call != nil && !source.AnyIn(c.Package, func(id *ast.Ident) bool {
-			return id.Name == "DecodeString" || id.Name == "NewDecoder" || id.Name == "Decode"
-		}) && source.AnyIn(c.Package, func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "MessageText" })
-	}
-	if decodes {
-		c.report(encodes, "the text is encoded with base64 here, and nothing in the package decodes what is received; do both or none")
 	}
 	for call := range c.CallsOf(source.Queues, "PeekMessage") {
 		reply, _, stmt := c.Results(call.CallExpr)
