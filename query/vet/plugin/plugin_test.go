@@ -13,6 +13,12 @@ func TestGolangciLintFindsThePluginAndItsRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	off := 0
+	for _, r := range rules.All() {
+		if r.Off {
+			off++
+		}
+	}
 	for disabled, settings := range []any{
 		map[string]any{},
 		map[string]any{"disable": []string{"tablescan"}},
@@ -26,7 +32,7 @@ func TestGolangciLintFindsThePluginAndItsRules(t *testing.T) {
 			t.Errorf("golangci-lint loads packages in mode %q, so the rules have no types", mode)
 		}
 		analyzers, err := linter.BuildAnalyzers()
-		if err != nil || len(analyzers) != len(rules.All())-2-disabled {
+		if err != nil || len(analyzers) != len(rules.All())-off-disabled {
 			t.Errorf("with %v there are %d rules, %v", settings, len(analyzers), err)
 		}
 	}

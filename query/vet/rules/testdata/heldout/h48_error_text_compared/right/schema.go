@@ -1,0 +1,43 @@
+package schema
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+)
+
+var tables = []string{"groups", "members", "tokens"}
+
+type Repositories struct {
+	Groups, Members, Tokens *aztables.Client
+}
+
+func alreadyThere(err error) bool {
+	var re *azcore.ResponseError
+	return errors.As(err, &re) && re.ErrorCode == string(aztables.TableAlreadyExists)
+}
+
+func ensure(ctx context.Context, svc *aztables.ServiceClient, name string) (*aztables.Client, error) {
+	table := svc.NewClient(name)
+	_, err := table.CreateTable(ctx, nil)
+	if err != nil && !alreadyThere(err) {
+		return nil, fmt.Errorf("create table %s: %w", name, err)
+	}
+	return table, nil
+}
+
+// Open creates the tables of the service when they are missing.
+func Open(ctx context.Context, svc *aztables.ServiceClient) (*Repositories, error) {
+	clients := make([]*aztables.Client, 0, len(tables))
+	for _, name := range tables {
+		c, err := ensure(ctx, svc, name)
+		if err != nil {
+			return nil, err
+		}
+		clients = append(clients, c)
+	}
+	return &Repositories{Groups: clients[0], Members: clients[1], Tokens: clients[2]}, nil
+}
