@@ -2,7 +2,7 @@ package mutation_test
 
 import "github.com/azpatterns/azpatterns/internal/mutation"
 
-// Conditions of package outbox that need transactions which begin together. The other ones are in package search.
+// Conditions of package outbox that need transactions which begin together, or rows of other programs. The other ones are in package search.
 var outboxMutants = []mutation.Mutant{
 	{
 		Name: "outbox: message of a group ends with its first", Flags: by("TestAMessageOfTwoTransactionsIsDeletedByTheLast"), File: "internal/outbox/finisher.go",
@@ -33,5 +33,11 @@ var outboxMutants = []mutation.Mutant{
 		Old:    "				left[i] -= f.Age\n",
 		New:    "				left[i] = 0\n",
 		Breaks: "An operation that holds no row needs no fence while its message is kept.",
+	},
+	{
+		Name: "outbox: copies that stay are not adopted", Flags: by("TestCopiesWithoutMarkersAreMarkedBeforeTheirViewIsListed"), File: "internal/view/diff.go",
+		Old:    "!shape.Plain && !d.Unique()\n}",
+		New:    "!shape.Plain && !d.Unique() && (d.New == nil || !d.Old.sameContent(d.New))\n}",
+		Breaks: "Rows without a marker are adopted before the transaction, also if they stay as they are.",
 	},
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,6 +83,38 @@ func (r *storeRun) hireByHand(ctx context.Context) {
 			r.check("copy", err)
 		})
 	}
+}
+
+// The first process dies before it marks the copies that it leaves as they are, the second before it removes them.
+func TestCopiesWithoutMarkersAreMarkedBeforeTheirViewIsListed(t *testing.T) {
+	err := inVirtualTime(t, func(ctx context.Context) error {
+		c, err := newCluster(ctx, []string{"byName"})
+		if err != nil {
+			return err
+		}
+		h := jones()
+		_, err = addByHand(ctx, c.own, h.key(), h.fields())
+		h.copiesByHand(c.own, c.other, func(view string, client *aztables.Client, key keys.Key, row map[string]any) {
+			if view == "byName" {
+				_, failed := addByHand(ctx, client, key, row)
+				err = errors.Join(err, failed)
+			}
+		})
+		repairs, err1 := c.start(&process{})
+		deletes, err2 := c.start(&process{})
+		if err := errors.Join(err, err1, err2); err != nil {
+			return err
+		}
+		afterCommit := func(_, path string) harness.Fate { return harness.Fate{Dies: strings.HasSuffix(path, "$batch")} }
+		repairs.Decide, deletes.Decide = afterCommit, afterCommit
+		_ = repairs.Repair(ctx, h.key())
+		_ = deletes.Delete(ctx, h.key())
+		if !repairs.Dead() || !deletes.Dead() {
+			return errors.New("the processes did not die")
+		}
+		return errors.Join(c.recover(ctx), c.clean(ctx))
+	})
+	assert.Equal(t, err, nil)
 }
 
 func twoByHand(t testing.TB, own, other *aztables.Client) (ann, bob *hire) {

@@ -121,7 +121,7 @@ func (st *state) naming(partition string) types.OutboxMessage {
 // request, because the outcome would be unknown.
 func (t *transaction) prepare(ctx, within context.Context, drains []*drain) error {
 	var failed atomic.Bool
-	steps := t.reservations(within, &failed)
+	steps := t.reservations(within, drains, &failed)
 	if t.state.message == nil {
 		t.state.tried = make(chan struct{})
 		steps = slices.Insert(steps, 0, func() error { return t.enqueue(ctx) })
@@ -181,14 +181,15 @@ func slow(ctx, within context.Context, err error) error {
 // that the transaction is going to imply, so that no other primary can have it. It also adopts
 // the rows of the old version that have no marker: after the transaction a worker could not
 // recognize them. A function does nothing if failed is set.
-func (t *transaction) reservations(ctx context.Context, failed *atomic.Bool) (steps []func() error) {
+func (t *transaction) reservations(ctx context.Context, drains []*drain, failed *atomic.Bool) (steps []func() error) {
 	for _, op := range t.changed {
 		for i := range op.remote {
 			d := &op.remote[i]
 			step := t.reserveRow
 			switch {
 			case d.Adopts():
-				step = t.adoptRow
+				of := drains[slices.IndexFunc(drains, func(of *drain) bool { return of.primary == op.Key })]
+				step = func(ctx context.Context, _ *operation, d *view.Diff) error { return t.adoptRow(ctx, of, d) }
 			case !d.Unique():
 				continue
 			}
@@ -207,8 +208,8 @@ func (t *transaction) reservations(ctx context.Context, failed *atomic.Bool) (st
 }
 
 // adoptRow adds the marker to a row of the old version that has none. One request, two if
-// there is such a row, two more for each conflict.
-func (t *transaction) adoptRow(ctx context.Context, _ *operation, d *view.Diff) error {
+// there is such a row, two more for each conflict. The drain inserts a row that does not exist without reading it again.
+func (t *transaction) adoptRow(ctx context.Context, of *drain, d *view.Diff) error {
 	table, ok := t.store.tableOf(d.View)
 	if !ok {
 		return nil
@@ -221,6 +222,11 @@ func (t *transaction) adoptRow(ctx context.Context, _ *operation, d *view.Diff) 
 		}
 		w, needed, err := c.Adoption(found)
 		if err != nil || !needed {
+			if found.Absent() && d.New != nil {
+				t.state.mu.Lock()
+				of.early[d.Ref(d.View)] = view.Found{Row: found}
+				t.state.mu.Unlock()
+			}
 			return err
 		}
 		_, err = table.Client.Write(ctx, w)

@@ -67,11 +67,11 @@ func (d *Diff) Claim() CopyClaim {
 // Adopts reports whether the row, if it is remote, must get its marker before the
 // primary's transaction. The program that stored the old version did not have the view, so
 // the row may be one without a marker, which is recognized only while the old version is
-// known.
+// known. That holds also if this transaction leaves the row as it is: afterwards the primary
+// lists the view, and the next transaction takes the row for a marked one.
 func (d *Diff) Adopts() bool {
 	shape := d.View.Shape
-	return !d.Tracked && d.Old != nil && shape.Kind == types.Copies && !shape.Plain && !d.Unique() &&
-		(d.New == nil || !d.Old.sameContent(d.New))
+	return !d.Tracked && d.Old != nil && shape.Kind == types.Copies && !shape.Plain && !d.Unique()
 }
 
 // Ref identifies the row as a row of v: a copy may change from the view of Old to that

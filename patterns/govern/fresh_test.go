@@ -255,7 +255,7 @@ func TestFreshKnownTargets(t *testing.T) {
 	})
 }
 
-// Two processes share a partition. It prints their shares after 30 seconds. In one of 163 loads 5.1 % of the requests were refused.
+// Two processes share a partition. It prints their shares after 30 seconds.
 func TestFreshTwoProcesses(t *testing.T) {
 	freshLoads(t, func(t *testing.T, f fresh) {
 		f.workers = max(f.workers, int(2*float64(f.target)*f.latency.Seconds()/f.perRequest())+1)
@@ -272,7 +272,7 @@ func TestFreshTwoProcesses(t *testing.T) {
 			a, b = one()-a, two()-b
 			w.mu.Lock()
 			t.Logf("%v: shares %.3f and %.3f, %.3f of the target, refused %.4f", f, float64(a)/float64(a+b), float64(b)/float64(a+b), float64(w.entities)/float64(30*f.target), float64(w.busy)/float64(w.tries))
-			if used := float64(w.entities) / float64(30*f.target); used < 0.8 || w.busy > w.tries/12 {
+			if used := float64(w.entities) / float64(30*f.target); used < 0.8 || w.busy > w.tries/20 {
 				t.Errorf("%v: %.3f of the target, %d of %d refused", f, used, w.busy, w.tries)
 			}
 			w.mu.Unlock()
