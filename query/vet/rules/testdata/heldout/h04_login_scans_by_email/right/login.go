@@ -27,7 +27,7 @@ type Repo struct {
 	users *aztables.Client
 }
 
-// key gives the row of a user: users are stored under the hash of their address.
+// key returns the row of a user: users are stored under the hash of their address.
 func key(email string) string {
 	sum := sha256.Sum256([]byte(strings.ToLower(strings.TrimSpace(email))))
 	return hex.EncodeToString(sum[:])

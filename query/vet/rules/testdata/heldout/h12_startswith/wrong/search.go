@@ -18,7 +18,7 @@ type Articles struct {
 
 func lit(s string) string { return strings.ReplaceAll(s, "'", "''") }
 
-// byPrefix gives the filter for articles whose code starts with a prefix of
+// byPrefix returns the filter for articles whose code starts with a prefix of
 // capital letters and digits.
 func byPrefix(shop, prefix string) string {
 	return fmt.Sprintf("PartitionKey eq '%s' and startswith(RowKey, '%s')", lit(shop), lit(prefix)) // MISTAKE: the table service has no functions in filters and answers 501

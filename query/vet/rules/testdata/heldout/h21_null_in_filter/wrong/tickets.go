@@ -19,7 +19,7 @@ type Desk struct {
 	tickets *aztables.Client
 }
 
-// Open lists the tickets of a project that nobody has closed.
+// Open lists the tickets of a project that no one has closed.
 func (d *Desk) Open(ctx context.Context, project string) ([]Ticket, error) {
 	filter := "PartitionKey eq '" + strings.ReplaceAll(project, "'", "''") + "' and ClosedBy eq null" // MISTAKE: null is not supported in a filter, and a missing property matches no comparison
 	var open []Ticket

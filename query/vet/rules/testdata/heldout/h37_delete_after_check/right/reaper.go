@@ -24,7 +24,7 @@ type Reaper struct {
 	clock func() time.Time
 }
 
-// Sweep removes the locks of a pool that nobody has renewed in time. Owners
+// Sweep removes the locks of a pool that no one has renewed in time. Owners
 // renew a lock by writing a later time into Until.
 func (r *Reaper) Sweep(ctx context.Context, pool string) (removed int, err error) {
 	filter := "PartitionKey eq '" + strings.ReplaceAll(pool, "'", "''") + "'"

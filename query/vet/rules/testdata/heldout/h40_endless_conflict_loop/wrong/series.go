@@ -42,7 +42,7 @@ func bump(ctx context.Context, t *aztables.Client, dept, day string) error {
 
 // Count adds one message to the day of a department.
 func Count(ctx context.Context, t *aztables.Client, dept, day string) error {
-	for { // MISTAKE: under contention this repeats at once and without end, which makes the contention worse
+	for { // MISTAKE: under contention this repeats immediately and without end, which makes the contention worse
 		err := bump(ctx, t, dept, day)
 		if !conflict(err) {
 			return err

@@ -15,7 +15,7 @@ type row struct {
 	Next         int32
 }
 
-// Numbers gives out invoice numbers. The service runs on several hosts.
+// Numbers issues invoice numbers. The service runs on several hosts.
 type Numbers struct {
 	mu    sync.Mutex
 	table *aztables.Client

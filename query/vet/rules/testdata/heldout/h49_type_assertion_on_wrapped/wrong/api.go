@@ -14,7 +14,7 @@ type Handler struct {
 }
 
 func code(err error) int {
-	if re, ok := err.(*azcore.ResponseError); ok && re.StatusCode == http.StatusNotFound { // MISTAKE: the store wraps its errors, so this is never true and a missing recipe gives 502
+	if re, ok := err.(*azcore.ResponseError); ok && re.StatusCode == http.StatusNotFound { // MISTAKE: the store wraps its errors, so this is never true and a missing recipe leads to 502
 		return http.StatusNotFound
 	}
 	return http.StatusBadGateway

@@ -23,7 +23,7 @@ func (l *Links) exists(ctx context.Context, name string) error {
 	return err
 }
 
-// Download gives a link by which a customer can fetch a file.
+// Download returns a link by which a customer can fetch a file.
 func (l *Links) Download(ctx context.Context, name string) (string, error) {
 	if name == "" {
 		return "", errors.New("no file name")

@@ -39,7 +39,7 @@ func (g *Gazetteer) Places(ctx context.Context, region string) ([]Place, error) 
 	filter := fmt.Sprintf("PartitionKey eq '%s'", strings.ReplaceAll(region, "'", "''"))
 	var places []Place
 	pager := g.table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: &filter})
-	err := drain(context.Background(), pager, func(raw []byte) error { // MISTAKE: the caller's deadline and cancellation are lost, and the query goes on when nobody waits for it
+	err := drain(context.Background(), pager, func(raw []byte) error { // MISTAKE: the caller's deadline and cancellation are lost, and the query goes on when no one waits for it
 		var p Place
 		if err := json.Unmarshal(raw, &p); err != nil {
 			return err

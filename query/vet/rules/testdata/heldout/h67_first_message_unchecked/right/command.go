@@ -23,7 +23,7 @@ type Queue struct {
 	poison *azqueue.QueueClient
 }
 
-// Next takes a command from the queue; the caller calls Done with it at once
+// Next takes a command from the queue; the caller calls Done with it immediately
 // when it was carried out.
 func (q *Queue) Next(ctx context.Context) (*Command, error) {
 	resp, err := q.client.DequeueMessage(ctx, nil)

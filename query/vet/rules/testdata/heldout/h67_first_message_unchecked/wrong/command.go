@@ -23,14 +23,14 @@ type Queue struct {
 	poison *azqueue.QueueClient
 }
 
-// Next takes a command from the queue; the caller calls Done with it at once
+// Next takes a command from the queue; the caller calls Done with it immediately
 // when it was carried out.
 func (q *Queue) Next(ctx context.Context) (*Command, error) {
 	resp, err := q.client.DequeueMessage(ctx, nil)
 	if err != nil {
 		return nil, fmt.Errorf("next command: %w", err)
 	}
-	m := resp.Messages[0] // MISTAKE: an empty queue gives an empty list, and this panics
+	m := resp.Messages[0] // MISTAKE: an empty queue returns an empty list, and this panics
 	c := &Command{id: *m.MessageID, receipt: *m.PopReceipt}
 	if err := json.Unmarshal([]byte(*m.MessageText), c); err != nil || *m.DequeueCount > 5 {
 		if _, err := q.poison.EnqueueMessage(ctx, *m.MessageText, nil); err != nil {

@@ -37,7 +37,7 @@ func (b *Box) copy(ctx context.Context, from, to *blob.Client) error {
 	return nil
 }
 
-// Rename gives a file another, unused name; nobody else changes files of a box.
+// Rename changes the name of a file to an unused one; no one else changes files of a box.
 func (b *Box) Rename(ctx context.Context, old, fresh string) error {
 	from, to := b.files.NewBlobClient(old), b.files.NewBlobClient(fresh)
 	if err := b.copy(ctx, from, to); err != nil {

@@ -43,7 +43,7 @@ func (p *Photos) upload(ctx context.Context, name string, jpeg []byte) error {
 	return err
 }
 
-// Set gives an employee a photo; seen is the ETag of the row the caller has
+// Set stores the photo of an employee; seen is the ETag of the row the caller has
 // read. A sweeper removes blobs that no row points to.
 func (p *Photos) Set(ctx context.Context, dept, id string, seen azcore.ETag, jpeg []byte) error {
 	ref := pointer{PartitionKey: dept, RowKey: id, Photo: uuid.NewString() + ".jpg"}
