@@ -36,8 +36,8 @@ var outboxMutants = []mutation.Mutant{
 	},
 	{
 		Name: "outbox: copies that stay are not adopted", Flags: by("TestCopiesWithoutMarkersAreMarkedBeforeTheirViewIsListed"), File: "internal/view/diff.go",
-		Old:    "!shape.Plain && !d.Unique()\n}",
-		New:    "!shape.Plain && !d.Unique() && (d.New == nil || !d.Old.sameContent(d.New))\n}",
+		Old:    "!d.View.Shape.Plain && !d.Unique()\n}",
+		New:    "!d.View.Shape.Plain && !d.Unique() && (d.New == nil || !d.Old.sameContent(d.New))\n}",
 		Breaks: "Rows without a marker are adopted before the transaction, also if they stay as they are.",
 	},
 }

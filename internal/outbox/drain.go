@@ -133,12 +133,7 @@ func (s *Store) round(ctx context.Context, d *drain) (done, wrote bool, err erro
 		return false, false, err
 	}
 	now := d.known
-	for i := range targets {
-		if targets[i].rereadPrimary {
-			now = nil
-		}
-	}
-	if now == nil {
+	if now == nil || slices.ContainsFunc(targets, func(t drainRow) bool { return t.rereadPrimary }) {
 		if now, err = s.readVersion(ctx, d.primary); err != nil {
 			return false, false, err
 		}

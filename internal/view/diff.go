@@ -70,8 +70,7 @@ func (d *Diff) Claim() CopyClaim {
 // known. That holds also if this transaction leaves the row as it is: afterwards the primary
 // lists the view, and the next transaction takes the row for a marked one.
 func (d *Diff) Adopts() bool {
-	shape := d.View.Shape
-	return !d.Tracked && d.Old != nil && shape.Kind == types.Copies && !shape.Plain && !d.Unique()
+	return !d.Tracked && d.Old != nil && d.View.Shape.Kind == types.Copies && !d.View.Shape.Plain && !d.Unique()
 }
 
 // Ref identifies the row as a row of v: a copy may change from the view of Old to that
