@@ -2,6 +2,7 @@ package heat
 
 import (
 	"bytes"
+	"math/bits"
 	"slices"
 	"strings"
 	"time"
@@ -77,14 +78,14 @@ func (b *buckets) start(resource string) {
 	}
 }
 
-// keep keeps one place of eight as a sample, so that the bucket can be split where its
-// load is.
+// keep keeps one place of eight as a sample, and fewer the more it has seen, so that the samples
+// are of the last half of what it has seen, and the bucket can be split where its load is.
 func (e *bucket) keep(p []byte) {
 	if e.seen++; e.filled < samples {
 		e.sample[e.filled].set(p)
 		e.filled++
-	} else if e.seen%8 == 0 {
-		e.sample[e.seen/8%samples].set(p)
+	} else if step := uint32(8) << bits.Len32(e.seen/256); e.seen%step == 0 {
+		e.sample[e.seen/step%samples].set(p)
 	}
 }
 
