@@ -32,7 +32,7 @@ func (r *promiseRun) finish(ctx context.Context, g *promiseProgram) {
 		r.drain(ctx, g)
 	}
 	if r.added != "" {
-		time.Sleep(30 * time.Minute)
+		time.Sleep(2 * time.Hour) // lookup rows younger than Expiry are undecided
 		report, err := reindex.Backfill(ctx, g.store, r.added, "", nil)
 		if must("backfill", err); report.Failed+report.Undecided > 0 {
 			r.Failf("backfill: %+v", report)

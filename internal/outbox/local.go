@@ -137,6 +137,8 @@ func (t *transaction) confirmDuplicate(ctx context.Context, err error) error {
 		case now.ETag == op.was.ETag:
 		case op.former != nil:
 			op.former, outdated = nil, true
+		case !op.Reread && now.ETag == "":
+			return op.failed(fmt.Errorf("%s: %w", op.Op, azerr.ErrNotFound))
 		case !op.Reread:
 			return op.failed(fmt.Errorf("%s: %w", op.Op, azerr.ErrConflict))
 		default:

@@ -201,10 +201,8 @@ func (t *transaction) run(ctx context.Context) (records []txn.Record, err error)
 				}
 			}
 			err = fmt.Errorf("%s: %w: %v", t.name(), azerr.ErrConflict, again.err)
-			if try < t.store.Tries && ctx.Err() == nil {
-				if perr := calls.Pause(ctx, try); perr == nil {
-					continue
-				}
+			if try < t.store.Tries && ctx.Err() == nil && calls.Pause(ctx, try) == nil {
+				continue
 			}
 		}
 		t.release(ctx)

@@ -172,6 +172,7 @@ func (s *Store) processRecords(ctx context.Context, all []knownOperation, began 
 		left[i] = s.Expiry
 		if f.ETag == "" { // it has no outbox row, and needs none; a row may have been left to it while it held that, and released later
 			var wrote bool
+			f.ID = "" // without a fence it may reserve a row now, and be applied later
 			if wrote, errs[i] = s.releaseReserved(ctx, f.OutboxMessage, began); !wrote {
 				left[i] -= f.Age
 			}
