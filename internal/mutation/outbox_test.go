@@ -35,6 +35,12 @@ var outboxMutants = []mutation.Mutant{
 		Breaks: "An operation that holds no row needs no fence while its message is kept.",
 	},
 	{
+		Name: "outbox: an operation without a fence keeps nothing", Flags: by("TestARowThatAnOperationReservesWithoutAFenceIsKept"), File: "internal/outbox/worker.go",
+		Old:    "			f.ID = \"\" // without a fence it may reserve a row now, and be applied later\n",
+		New:    "",
+		Breaks: "A row that the operation reserves meanwhile is left to it: there is no fence, so it may be applied after all.",
+	},
+	{
 		Name: "outbox: copies that stay are not adopted", Flags: by("TestCopiesWithoutMarkersAreMarkedBeforeTheirViewIsListed"), File: "internal/view/diff.go",
 		Old:    "!d.View.Shape.Plain && !d.Unique()\n}",
 		New:    "!d.View.Shape.Plain && !d.Unique() && (d.New == nil || !d.Old.sameContent(d.New))\n}",

@@ -1,10 +1,12 @@
 package outbox_test
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // between calls reached immediately before the first request that is selected, and holds it up
@@ -52,4 +54,48 @@ func TestARowOfAnOperationThatWasCompletedMeanwhileIsNotHeld(t *testing.T) {
 			<-deleted
 		})
 	}
+}
+
+// A worker finds neither an outbox row nor a reservation of an operation that is slow. Before it reads the reserved row once more, the
+// operation reserves it, and it is applied afterwards.
+func TestARowThatAnOperationReservesWithoutAFenceIsKept(t *testing.T) {
+	testRace(t, func(r *race) {
+		r.views = []string{"byBadge"}
+		a, w, q := r.process(), r.process(), r.process()
+		again, reserved, handled := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		reads := 0
+		w.between(func(method, path string) bool {
+			if method == http.MethodGet && strings.HasSuffix(path, rowB7) {
+				reads++
+			}
+			return reads == 2
+		}, func() { close(again) }, reserved)
+		begun := false
+		a.sending = func(method, path string) {
+			switch {
+			case isTransaction(method, path):
+				close(reserved)
+				<-handled
+				_, err := q.Insert(r.ctx, rival())
+				r.refused("another entity", err)
+			case method == http.MethodPost && !begun:
+				begun = true
+				time.Sleep(testGrace + time.Second)
+				m := r.queue.Message(0)
+				m.Age = testGrace
+				go func() {
+					defer close(handled)
+					_, err := w.Handle(r.ctx, m)
+					r.must(err)
+				}()
+				select {
+				case <-again:
+				case <-handled:
+					r.must(errors.New("the worker read the row once only"))
+				}
+			}
+		}
+		_, err := a.Insert(r.ctx, withBadge("B7"))
+		r.must(err)
+	})
 }
