@@ -3,6 +3,7 @@ package shards_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -205,7 +206,11 @@ func combined(t *testing.T, accelerated bool) {
 		}
 	})
 	time.Sleep(3 * time.Second)
-	assert.NoError(t, s.Add(t.Context(), list[2], nil))
+	err := s.Add(t.Context(), list[2], nil)
+	for try := 0; try < 2 && errors.Is(err, patterns.ErrThrottled); try++ {
+		err = s.Add(t.Context(), list[2], nil) // it continues
+	}
+	assert.NoError(t, err)
 	for _, lost := range all[:2] {
 		time.Sleep(7 * time.Second)
 		lost.storage.Down(storagetest.Primary)
