@@ -229,6 +229,30 @@ func TestTheNumberOfKeysIsEstimated(t *testing.T) {
 	}
 }
 
+func TestARangeIsSplitWhereItsLoadHasMoved(t *testing.T) {
+	at := noon
+	m := clocked(t, &at)
+	for range 400_000 {
+		heat.Record(m, "Orders", "p", "a", at)
+	}
+	for range 10 * 24 {
+		at = at.Add(time.Hour)
+		heat.Record(m, "Orders", "p", "a", at)
+	}
+	for i := range 20_000 {
+		heat.Record(m, "Orders", "p", fmt.Sprintf("z%03d", i*7919%1000), at)
+	}
+	ranges := 0
+	for _, r := range m.Snapshot().Ranges {
+		if strings.HasPrefix(r.From, "tOrders\x00p\x00z") {
+			ranges++
+		}
+	}
+	if ranges < 8 {
+		t.Errorf("%d ranges", ranges)
+	}
+}
+
 func TestFiveMinutesAfterTheStartTheLoadFillsThePage(t *testing.T) {
 	at := noon
 	m := clocked(t, &at)

@@ -267,6 +267,7 @@ func (m *Meter) age(generation bool) {
 	}
 	for _, e := range m.buckets.list {
 		e.weight *= 0.97 // half of it in a day
+		e.seen -= e.seen / 32 // likewise
 	}
 	m.partitions.age(generation)
 	m.rows.age(generation)
