@@ -266,7 +266,7 @@ func (m *Meter) age(generation bool) {
 		s.hour(generation)
 	}
 	for _, e := range m.buckets.list {
-		e.weight *= 0.97 // half of it in a day
+		e.weight *= 0.97      // half of it in a day
 		e.seen -= e.seen / 32 // likewise
 	}
 	m.partitions.age(generation)
