@@ -236,6 +236,11 @@ var mutants = []mutation.Mutant{
 		Breaks: "The rows that a message names are brought up to date although its operation holds none of them.",
 	},
 	{
+		Name: "rows that an operation reserves without a fence", Flags: shownBy("a unique copy is inserted next to workers, a late request$", 3), File: outboxFolder + "worker.go",
+		Old: "			f.ID = \"\" // without a fence it may reserve a row now, and be applied later\n", New: "",
+		Breaks: "A row that the operation reserves meanwhile is left to it: there is no fence, so it may be applied after all.",
+	},
+	{
 		Name: "no mark", Flags: shownBy("a counted.*no fault", bounded), File: viewFolder + "mark.go",
 		Old: "	if marked {\n", New: "	if marked && former != nil {\n",
 		Breaks: "Marks change only under a condition on the counter's row or on the sum row.",

@@ -234,6 +234,7 @@ func implied(things []thing, names []string) map[string]string {
 // The promises of the outbox that a case checks.
 var (
 	errNotUnique    = errors.New("two entities have the same unique value")
+	errNotReserved  = errors.New("an entity has a unique value without its row")
 	errLookup       = errors.New("a lookup row is missing")
 	errSuperfluous  = errors.New("a lookup row is left that no entity names")
 	errReader       = errors.New("a reader of lookups was wrong")
@@ -261,6 +262,14 @@ func checkAlways(c contents, names []string) error {
 				return fmt.Errorf("%w: %s", errNotUnique, v)
 			}
 			seen[v] = true
+		}
+	}
+	if slices.Contains(names, "badge") {
+		for i := range c.things {
+			row := "badge|" + c.things[i].Badge
+			if text, ok := c.derived[row]; c.things[i].Badge != "" && (!ok || !strings.Contains(text, `"azp_rk":"id_`+c.things[i].ID+`"`)) {
+				return fmt.Errorf("%w: %s of thing %s is %q", errNotReserved, row, c.things[i].ID, text)
+			}
 		}
 	}
 	if slices.Contains(names, "tag") {
