@@ -19,6 +19,8 @@ const maxBatch = 100
 // several partitions.
 var batch = &Rule{Name: "batch", Severity: Error, run: func(c *check) {
 	atomic(c)
+	separate(c)
+	codeOfBatch(c)
 	for call := range c.CallsOf(source.Tables, "SubmitTransaction") {
 		actions := call.Arg(1)
 		if at := c.otherPartition(c.Literal(actions)); at != nil {
@@ -193,6 +195,68 @@ func atomic(c *check) {
 		together := def(first) != nil && def(first) == def(call) && c.Object(first.Arg(1)) != c.Object(call.Arg(1))
 		if _, isAssign := def(first).(*ast.AssignStmt); together && isAssign || keys[0] != nil && c.Const(keys[0]) == nil && c.Same(keys[0], keys[1]) {
 			c.report(call, "if this fails, the row that was written before remains without this one; write both in one transaction, if they are of one partition (azpatterns: Store with an Intra view, or Batch)")
+		}
+	}
+}
+
+// separate reports rows of one partition that a function of the package adds, in two calls one after the other.
+func separate(c *check) {
+	var last *ast.CallExpr
+	var key ast.Expr
+	for _, call := range c.AllCalls() {
+		if f := c.FactOf(call); c.CallOf(call) != nil || !f.Writes || !f.Rows || f.Reads || f.Removes || c.Loop(call) != nil || c.isTest(call) || c.Decl(call) == nil {
+			continue
+		}
+		var partition ast.Expr
+		for _, arg := range call.Args {
+			if lit := c.Literal(arg); lit != nil && c.Field(lit, "RowKey") != nil {
+				partition = c.Field(lit, "PartitionKey")
+			}
+		}
+		if last != nil && c.Decl(last) == c.Decl(call) && exprName(last.Fun) == exprName(call.Fun) && partition != nil && c.Const(partition) == nil && c.Same(key, partition) && !c.leavesAfter(last, call) {
+			c.report(call, "if this fails, the row that was written before remains without this one; write both in one transaction (azpatterns: Store with an Intra view, or Batch)")
+		}
+		last, key = call, partition
+	}
+}
+
+// codeOfBatch reports tests of the code of the error of a transaction.
+func codeOfBatch(c *check) {
+	const message = "the error of a failed transaction has the status 202 and no code, so this finds nothing; read the code from the body of its RawResponse (azpatterns: errors.Is with patterns.ErrExists, and BatchError has the index)"
+	tests := func(n ast.Node) ast.Node {
+		for sel := range source.All[*ast.SelectorExpr](n) {
+			b, compares := c.Parent(sel).(*ast.BinaryExpr)
+			if !compares || !strings.HasSuffix(c.TypeOf(sel.X).String(), ".ResponseError") {
+				continue
+			}
+			if status, _ := c.ConstInt(b.Y); sel.Sel.Name == "ErrorCode" || sel.Sel.Name == "StatusCode" && (status == 404 || status == 409 || status == 412) {
+				return sel
+			}
+		}
+		return nil
+	}
+	for call := range c.CallsOf(source.Tables, "SubmitTransaction") {
+		_, err, stmt := c.Results(call.CallExpr)
+		if err == nil || c.isTest(call) || c.uses(c.Decl(call), "RawResponse", "Payload") {
+			continue
+		}
+		for _, s := range c.after(stmt) {
+			for n := range source.All[*ast.IfStmt](s) {
+				at := ast.Node(nil)
+				if found := tests(n.Cond); found != nil && c.Mentions(s, err) {
+					at = found
+				}
+				for helper := range source.All[*ast.CallExpr](n.Cond) {
+					if _, decl := c.DeclOf(helper); decl != nil && c.Mentions(helper, err) && !c.uses(decl, "RawResponse") {
+						if found := tests(decl.Body); found != nil {
+							at = helper
+						}
+					}
+				}
+				if at != nil {
+					c.report(at, message)
+				}
+			}
 		}
 	}
 }

@@ -13,7 +13,9 @@ import (
 // clientPerCall reports clients that are created for each request.
 var clientPerCall = &Rule{Name: "clientpercall", Severity: Warning, run: func(c *check) {
 	for _, call := range c.AllCalls() {
-		if c.FactOf(call).Client && !c.Kept(call) && c.runsOften(call) {
+		if path, name := c.Callee(call); strings.HasSuffix(path, "/azidentity") && strings.HasPrefix(name, "New") && strings.HasSuffix(name, "Credential") && !c.Kept(call) && c.runsOften(call) && c.first(c.Decl(call)) {
+			c.report(call, "this creates a credential for each request, so each needs a new access token; create it once and share it, it is safe for concurrent use")
+		} else if c.FactOf(call).Client && !c.Kept(call) && c.runsOften(call) && c.first(c.Decl(call)) {
 			c.report(call, "this creates a client for each request, and each client has its own pipeline and cache of access tokens; create the client once and share it, it is safe for concurrent use")
 		}
 	}
@@ -24,6 +26,23 @@ var createPerCall = &Rule{Name: "createpercall", Severity: Warning, run: func(c 
 	for _, call := range c.AllCalls() {
 		if c.FactOf(call).Creates && !c.Conditional(call) && c.runsOften(call) {
 			c.report(call, "this creates the table, queue or container on each call: one more request, which fails with 409 once it exists; create it when the program starts")
+		}
+	}
+	for range c.CallsOf("", "Delete", "DeleteTable", "DeleteContainer") {
+		return // they are created for a while
+	}
+	for call := range c.CallsOf("", "CreateTable", "CreateContainer") {
+		_, err, _ := c.Results(call.CallExpr)
+		decl, s := c.Decl(call), c.failure(call.CallExpr, err)
+		if s == nil || !source.Terminates(s.Body.List) || c.isTest(call) || strings.HasPrefix(strings.ToLower(decl.Name.Name), "create") || c.uses(decl, "Exist", "exist", "Conflict", "conflict", "uuid", "rand") {
+			continue
+		}
+		if !source.Any(decl, func(e ast.Expr) bool {
+			n, isNumber := c.ConstInt(e)
+			text, _ := c.ConstText(e)
+			return isNumber && n == 409 || strings.Contains(text, "xist")
+		}) {
+			c.report(call, "this fails if the table or container exists, as it does from the second start on; go on after the error TableAlreadyExists or ContainerAlreadyExists (azpatterns: Table.Create)")
 		}
 	}
 }}

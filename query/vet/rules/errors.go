@@ -30,11 +30,22 @@ var dropped = &Rule{Name: "dropped", Severity: Error, run: func(c *check) {
 		} else if (f.Writes || f.Creates) && !f.Deletes && c.onlyLogged(call, err) {
 			c.report(call, "the error of this write is only logged, and the function returns none, so the caller takes the change for made; return the error (azpatterns: Table.Bulk reports the outcome of each row)")
 		}
+		if s := c.failure(call, err); s != nil && f.Reads && !c.IsCall(call, "NextPage") && len(s.Body.List) == 1 && c.returnsError(c.around(call)) != nil {
+			if ret, ok := s.Body.List[0].(*ast.ReturnStmt); ok && len(ret.Results) > 0 && c.IsNil(ret.Results[len(ret.Results)-1]) {
+				c.report(ret, "any error of this read is dropped, so a request that was refused or lost looks like a missing row; return other errors than that of a missing row (azpatterns: errors.Is with patterns.ErrNotFound)")
+			}
+		}
 		if drops && f.Writes && !f.Deletes {
 			c.report(call, "the error of this write is dropped, so a change that failed looks like one that was made; return the error (azpatterns: the methods of Table return whether the row was written)")
 		}
 	}
 }}
+
+// around returns the function that contains n.
+func (c *check) around(n ast.Node) ast.Node {
+	_, fn := c.Body(n)
+	return fn
+}
 
 // onlyLogged reports whether a call that changes data fails without an effect on what its function returns: the branch for an error only
 // logs, and the function could return an error.
@@ -156,7 +167,7 @@ var errorText = &Rule{Name: "errortext", Severity: Warning, run: func(c *check) 
 		var operands []ast.Expr
 		switch test := test.(type) {
 		case *ast.TypeAssertExpr:
-			if test.Type != nil && strings.HasSuffix(c.TypeOf(test.Type).String(), ".ResponseError") && c.wrapped(test.X) {
+			if test.Type != nil && strings.HasSuffix(c.TypeOf(test.Type).String(), ".ResponseError") && (c.wrapped(test.X) || c.isParam(c.Object(test.X))) {
 				c.report(test, "an error that a function has wrapped is of another type, so this finds nothing then; use errors.As (azpatterns: errors.Is with patterns.ErrNotFound and the like)")
 			}
 		case *ast.BinaryExpr:

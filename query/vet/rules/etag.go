@@ -44,6 +44,17 @@ var lostUpdate = &Rule{Name: "lostupdate", Severity: Error, Fixes: true, run: fu
 			c.report(action, message+"set IfMatch to the ETag of the read (azpatterns: Batch.Update)")
 		}
 	}
+	conditions := source.AnyIn(c.Package, func(id *ast.Ident) bool { return id.Name == "IfMatch" })
+	for _, set := range c.Set {
+		action, ok := set.Of.(*ast.CompositeLit)
+		if ok && set.Name == "Entity" && strings.HasPrefix(exprName(c.Field(action, "ActionType")), "TransactionTypeUpdate") && !conditions && !c.isTest(action) && c.decoded(set.Value) {
+			c.report(action, message+"without IfMatch it even stores an entity that was deleted; set it to the ETag of the read (azpatterns: Batch.Update)")
+		}
+		if set.Name == "ETag" && source.IsNamed(c.TypeOf(set.Of), source.Tables, "UpsertEntityOptions") {
+			c.report(set.At, "UpsertEntity sends no condition, so this ETag has no effect; use UpdateEntity with IfMatch (azpatterns: Table.Update)")
+		}
+	}
+	c.expired(message)
 	for _, call := range c.AllCalls() {
 		if c.readsElsewhere(call) {
 			c.report(call, message+"return the ETag with what is read, and write with IfMatch (azpatterns: Table.Update)")
@@ -51,15 +62,49 @@ var lostUpdate = &Rule{Name: "lostupdate", Severity: Error, Fixes: true, run: fu
 	}
 }}
 
+// decoded reports whether an encoded value is of a struct that the package also decodes from what it reads.
+func (c *check) decoded(encoded ast.Expr) bool {
+	call, _ := c.Follow(encoded).(*ast.CallExpr)
+	for value := range c.encoded(call) {
+		s := structOf(c.TypeOf(value))
+		for _, decode := range c.AllCalls() {
+			if path, name := c.Callee(decode); s != nil && path == "encoding/json" && name == "Unmarshal" && structOf(c.TypeOf(decode.Args[1])) == s && c.MentionsAny(decode.Args[0], c.replies(c.Decl(decode))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// expired reports rows of a page that are deleted because of what they contain, whatever their version is.
+func (c *check) expired(message string) {
+	for _, p := range c.nextPages() {
+		for call := range c.CallsOf(source.Tables, "DeleteEntity") {
+			loop, ok := c.Loop(call).(*ast.RangeStmt)
+			if !ok || p.page == nil || !c.rows(p, loop.X) || !c.open(call.Arg(3), "IfMatch") || c.isTest(call) {
+				continue
+			}
+			row := c.Derived(loop.Body, c.Object(loop.Value))
+			if c.MentionsAny(call.Arg(2), row) && source.Any(loop.Body, func(s *ast.IfStmt) bool {
+				return s.Pos() < call.Pos() && (source.Within(s.Body, call) || c.inBlockOf(s, call) && source.Terminates(s.Body.List)) && source.Any(s.Cond, func(sel *ast.SelectorExpr) bool {
+					return sel.Sel.Name != "RowKey" && sel.Sel.Name != "PartitionKey" && row[c.Object(source.Root(sel))] && !source.IsError(c.TypeOf(sel.X))
+				})
+			}) {
+				c.report(call, "the decision to delete this row depends on what was read, and another process may have changed it since then; set IfMatch to the odata.etag of the row (azpatterns: Table.Delete)")
+			}
+		}
+	}
+}
+
 // readsElsewhere reports whether a call overwrites what the function has read before, and other functions of one type read and
 // write it.
 func (c *check) readsElsewhere(call *ast.CallExpr) bool {
 	decl := c.Decl(call)
-	if decl == nil || c.CallOf(call) != nil && c.CallOf(call).Path != source.Blobs || !c.FactOf(call).Overwrites {
+	if decl == nil || !c.FactOf(call).Overwrites {
 		return false
 	}
 	return source.Any(decl.Body, func(read *ast.CallExpr) bool {
-		if read.Pos() >= call.Pos() || !c.FactOf(read).Reads || c.CallOf(read) != nil && c.CallOf(call) == nil || c.CallOf(read) == nil && c.CallOf(call) != nil && c.CallOf(call).Path != source.Blobs || !c.sameClient(read, call) {
+		if read.Pos() >= call.Pos() || !c.FactOf(read).Reads || c.CallOf(read) != nil && (c.CallOf(call) == nil || c.CallOf(call).Path != source.Blobs) || !c.sameClient(read, call) {
 			return false
 		}
 		s, ok := c.Parent(read).(*ast.AssignStmt)
@@ -67,14 +112,19 @@ func (c *check) readsElsewhere(call *ast.CallExpr) bool {
 			return false
 		}
 		derived := c.Derived(decl.Body, c.Object(s.Lhs[0]))
-		moves := slices.ContainsFunc(c.Set, func(set source.Setting) bool { // to another key
-			return (set.Name == "PartitionKey" || set.Name == "RowKey") && source.Within(decl, set.At) && derived[c.Object(source.Root(set.Of))]
-		})
+		moves := c.setsKey(decl, derived)
 		to := c.names(call)
 		for i, name := range c.names(read) {
 			moves = moves || i < len(to) && !c.Same(name, to[i])
 		}
 		return !moves && slices.ContainsFunc(call.Args, func(arg ast.Expr) bool { return c.MentionsAny(arg, derived) })
+	})
+}
+
+// setsKey reports whether a function sets a key of one of the variables, so that it moves an entity.
+func (c *check) setsKey(decl *ast.FuncDecl, vars map[types.Object]bool) bool {
+	return slices.ContainsFunc(c.Set, func(set source.Setting) bool {
+		return (set.Name == "PartitionKey" || set.Name == "RowKey") && source.Within(decl, set.At) && vars[c.Object(source.Root(set.Of))]
 	})
 }
 
@@ -95,6 +145,14 @@ func (c *check) sameClient(a, b *ast.CallExpr) bool {
 
 // etagAny reports preconditions that any version of an entity meets, if the version that was read is known.
 var etagAny = &Rule{Name: "etagany", Severity: Error, Fixes: true, run: func(c *check) {
+	for _, set := range c.Set {
+		text, _ := c.ConstText(c.Resolve(set.Value))
+		if _, assigns := set.At.(*ast.AssignStmt); assigns && set.Name == "IfMatch" && pathOfSDK(c.TypeOf(set.Of)) && (text == "*" || c.IsNil(set.Value)) && !c.isTest(set.At) && slices.ContainsFunc(c.Set, func(before source.Setting) bool {
+			return before.Name == "IfMatch" && before.At.Pos() < set.At.Pos() && c.Decl(before.At) == c.Decl(set.At) && !c.IsNil(before.Value)
+		}) {
+			c.report(set.At, "without the condition the next request overwrites what another process has written; read the entity again, and decide again (azpatterns: Table.Update)")
+		}
+	}
 	for call := range c.CallsOf(source.Tables, "UpdateEntity", "DeleteEntity") {
 		read, options := c.readOf(call), call.Arg(2)
 		if call.Name == "DeleteEntity" {

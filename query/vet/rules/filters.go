@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"net/textproto"
 	"slices"
 	"strings"
 
@@ -169,15 +170,29 @@ var sysProps = &Rule{Name: "sysprops", Severity: Error, Fixes: true, run: func(c
 
 // metadataNames reports metadata that are read by a name in lower case: they are headers, and Go begins their names in upper case.
 func metadataNames(c *check) {
-	for element := range nodes(c, func(element *ast.IndexExpr) bool { return exprName(element.X) == "Metadata" }) {
-		reply, _ := source.Selected(element.X)
+	passed := func(e ast.Expr) ast.Expr { // by the only caller of an unexported function
+		if id, ok := e.(*ast.Ident); ok && c.Const(e) == nil {
+			if args, ok := c.Arguments(id); ok && len(args) == 1 {
+				return args[0]
+			}
+		}
+		return e
+	}
+	for element := range nodes(c, func(element *ast.IndexExpr) bool { return exprName(passed(element.X)) == "Metadata" }) {
+		reply, _ := source.Selected(passed(element.X))
 		_, name := source.NameOf(c.TypeOf(reply))
-		key, ok := c.ConstText(element.Index)
+		key, ok := c.ConstText(passed(element.Index))
 		set, isSet := c.Parent(element).(*ast.AssignStmt)
-		if reply != nil && ok && !(isSet && set.Lhs[0] == ast.Expr(element)) && strings.HasSuffix(name, "Response") && pathOfSDK(c.TypeOf(reply)) && key != "" && key == strings.ToLower(key) && !c.isTest(element) {
-			c.report(element, "Go writes the names of headers with a capital, so "+key+" is read as "+strings.ToUpper(key[:1])+key[1:]+"; compare names with strings.EqualFold")
+		if reply != nil && ok && !(isSet && set.Lhs[0] == ast.Expr(element)) && strings.HasSuffix(name, "Response") && pathOfSDK(c.TypeOf(reply)) && key != "" && key != asHeader(key) && !c.isTest(element) {
+			c.report(element, "Go writes the names of headers with a capital, so "+key+" is read as "+asHeader(key)+"; compare names with strings.EqualFold")
 		}
 	}
+}
+
+// asHeader returns the name of a metadatum as it is read.
+func asHeader(name string) string {
+	const prefix = "X-Ms-Meta-"
+	return strings.TrimPrefix(textproto.CanonicalMIMEHeaderKey(prefix+name), prefix)
 }
 
 // pathOfSDK reports whether a type is one of the SDK.

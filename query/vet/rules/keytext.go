@@ -35,9 +35,41 @@ func (c *check) keyPart(k keyValue, part source.Part) {
 		c.report(k.expr, "the service refuses keys with / \\ # ?; use another separator, such as _ (azpatterns: keys.Join)")
 	case format != nil && k.written && nameOfCall(format) == "Format" && strings.Contains(c.layout(format), ".999"):
 		c.report(format, "this layout drops zeros at the end of the fraction, so keys are not in the order of time; write all digits, with .000000000 (azpatterns: keys.Ticks)")
+	case k.written && !k.partition && c.momentOnly(k.expr, part):
+		c.report(k.expr, "two rows of the same moment get the same key, and the second overwrites the first or is refused; add something that differs, such as an id (azpatterns: package logtail)")
 	case k.written && !k.partition && c.unpadded(part):
 		c.report(part.Hole, "keys are compared as text, so rows with this number are not in numeric order (10 is before 9); pad it with zeros (azpatterns: keys.Digits)")
 	}
+}
+
+// momentOnly reports whether a key is nothing but the current time, in seconds or milliseconds.
+func (c *check) momentOnly(key ast.Expr, part source.Part) bool {
+	if texts := c.Texts(key); len(texts) != 1 || len(texts[0].Parts) != 1 {
+		return false
+	}
+	unix, _ := c.Follow(part.Hole).(*ast.CallExpr)
+	name := ""
+	if unix != nil {
+		_, name = c.Callee(unix)
+	}
+	coarse := name == "Time.Unix" || name == "Time.UnixMilli" || name == "Time.Format" && strings.Contains(c.layout(unix), "05") && !strings.Contains(c.layout(unix), "000000")
+	of, _ := source.Selected(unixFun(unix))
+	times := []ast.Expr{of}
+	if fn, i := c.Param(of); fn != nil && of != nil {
+		times = c.Passed(fn, i)
+	}
+	return coarse && slices.ContainsFunc(times, func(e ast.Expr) bool {
+		_, now, _ := c.clock(e)
+		return now == "Now"
+	})
+}
+
+// unixFun returns what a call, which may be nil, calls.
+func unixFun(call *ast.CallExpr) ast.Expr {
+	if call == nil {
+		return ast.NewIdent("_")
+	}
+	return call.Fun
 }
 
 // layout returns the constant layout of a call of Time.Format.
@@ -147,7 +179,10 @@ var hotKey = &Rule{Name: "hotkey", Severity: Warning, run: func(c *check) {
 			}
 			first := t.Parts[i].Hole
 			_, name, _ := c.clock(first)
+			format, isCall := c.Follow(first).(*ast.CallExpr)
 			switch {
+			case isCall && len(t.Parts) == 1 && name == "" && strings.Contains(c.layout(format), "15"):
+				c.report(first, "a partition key that is an hour or a shorter time sends all writes of that time to one partition server; begin with a value that spreads them, such as a hash or the name of the source (azpatterns: keys.NewSpread)")
 			case name == "Now":
 				c.report(first, "a partition key that begins with the current time sends all writes of a moment to one partition server; begin with a value that spreads them, such as a hash or the name of the source (azpatterns: keys.NewSpread)")
 			case c.isCounter(first):

@@ -56,6 +56,11 @@ func expiry(c *check) {
 		if value := c.Const(set.Value); set.Name == "InsecureAllowCredentialWithHTTP" && value != nil && value.String() == "true" && !c.isTest(set.At) && !c.chosen(set.At) {
 			c.report(set.At, "the credential is sent without encryption; use https")
 		}
+		if path, name := source.NameOf(c.TypeOf(set.Of)); set.Name == "StartTime" && source.IsSDK(path) && strings.HasSuffix(name, "SignatureValues") && !c.isTest(set.At) {
+			if _, now, _ := c.clock(c.Resolve(set.Value)); now == "Now" && !source.Any(c.Resolve(set.Value), func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "Add" }) {
+				c.report(set.Value, "a service whose clock is behind refuses this signature for the first minutes; leave the start out, or set it some minutes back")
+			}
+		}
 		if path, name := source.NameOf(c.TypeOf(set.Of)); set.Name == "ExpiryTime" && source.IsSDK(path) && strings.HasSuffix(name, "SignatureValues") && c.isLong(set.Value) {
 			c.report(set.Value, message)
 		}
@@ -117,15 +122,21 @@ func logged(c *check) {
 }
 
 // limits reports values that the service refuses, or which make it drop messages.
-var limits = &Rule{Name: "limits", Severity: Error, run: every(options, names, recreated, growing, lease, blockIDs, binaryMessages)}
+var limits = &Rule{Name: "limits", Severity: Error, run: every(options, names, recreated, growing, lease, expires, blockIDs, binaryMessages)}
 
 // most is the greatest value of an option.
 var most = map[string]int64{"NumberOfMessages": 32, "VisibilityTimeout": 7 * 24 * 3600, "Top": 1000}
+
+// mostRetries is how often a request can sensibly be repeated: with the longest pause between two tries that is longer than 10 minutes.
+const mostRetries = 20
 
 // options reports options with a number that is too large, and messages that expire soon.
 func options(c *check) {
 	for _, set := range c.Set {
 		path, name := source.NameOf(c.TypeOf(set.Of))
+		if n, ok := c.number(set.Value); ok && n > mostRetries && set.Name == "MaxRetries" && name == "RetryOptions" {
+			c.report(set.Value, "during an outage each call is repeated for so long that callers wait and all of them press on the service; limit the tries to a few, and the time by a deadline")
+		}
 		if path != source.Tables && path != source.Queues || !strings.HasSuffix(name, "Options") {
 			continue
 		}
@@ -154,7 +165,17 @@ func names(c *check) {
 	for _, call := range c.Calls {
 		for _, arg := range call.Args {
 			name, ok := c.ConstText(c.Resolve(arg))
-			if valid := namedBy[call.Name]; ok && valid != nil && call.Recv != nil && (!valid.MatchString(name) || len(name) < 3 || len(name) > 63) {
+			valid := namedBy[call.Name]
+			if valid == nil || call.Recv == nil {
+				continue
+			}
+			wrong := ok && (!valid.MatchString(name) || len(name) < 3 || len(name) > 63)
+			for _, t := range c.Texts(arg) {
+				for _, part := range t.Parts { // the middle of a name is like the part
+					wrong = wrong || !ok && part.Hole == nil && !valid.MatchString("aa"+part.Text+"aa")
+				}
+			}
+			if wrong {
 				c.report(arg, "the service refuses this name: tables have 3 to 63 letters and digits, queues and containers lower-case letters, digits and single dashes")
 			}
 		}
@@ -165,6 +186,15 @@ func names(c *check) {
 var lease = each(source.Blobs, "AcquireLease", "a lease lasts 15 to 60 seconds, or for ever with -1, and the service refuses other values", func(c *check, call *source.Call) bool {
 	n, ok := c.number(call.Arg(1))
 	return ok && n != -1 && (n < 15 || n > 60)
+})
+
+// expires reports leases that nothing renews while a function that the program is passed is at work.
+var expires = each(source.Blobs, "AcquireLease", "the lease ends after so many seconds, also if the work goes on, and then another process gets it; renew it while the work goes on, and stop if that fails (azpatterns: eventual.Lease)", func(c *check, call *source.Call) bool {
+	n, ok := c.number(call.Arg(1))
+	return ok && n > 0 && !source.AnyIn(c.Package, func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "RenewLease" }) && source.Any(c.Decl(call).Body, func(work *ast.CallExpr) bool {
+		v, isVar := c.Object(work.Fun).(*types.Var)
+		return isVar && v != nil && work.Pos() > call.Pos() && c.isParam(v) && slices.ContainsFunc(work.Args, func(arg ast.Expr) bool { return source.IsNamed(c.TypeOf(arg), "context", "Context") })
+	})
 })
 
 // growing reports properties to which each write appends.
@@ -207,20 +237,21 @@ var blockIDs = each(source.Blobs, "StageBlock StageBlockFromURL", "the ids of al
 
 // binaryMessages reports bytes that are sent as the text of a message.
 var binaryMessages = each(source.Queues, "EnqueueMessage", "a message is text in XML, and the service refuses arbitrary bytes, or changes them; encode them with base64", func(c *check, call *source.Call) bool {
-	conversion, ok := c.Follow(call.Arg(1)).(*ast.CallExpr)
-	if !ok || len(conversion.Args) != 1 || !c.pass.TypesInfo.Types[conversion.Fun].IsType() {
-		return false
+	made, ok := c.Follow(call.Arg(1)).(*ast.CallExpr)
+	if ok && len(made.Args) == 1 && c.pass.TypesInfo.Types[made.Fun].IsType() {
+		made, ok = c.Follow(made.Args[0]).(*ast.CallExpr)
 	}
-	of := c.Follow(conversion.Args[0])
-	made, ok := of.(*ast.CallExpr)
 	if !ok {
 		return false
 	}
 	var makes ast.Node = made
 	if _, decl := c.DeclOf(made); decl != nil {
 		makes = decl
+	} else if path, name := c.Callee(made); path == "bytes" && (name == "Buffer.String" || name == "Buffer.Bytes") {
+		makes = c.Decl(made)
 	}
-	return c.imports(makes, binary...) && !c.imports(makes, "encoding/base64", "encoding/hex", "encoding/json")
+	packs := c.imports(makes, "compress/", "crypto/cipher")
+	return c.imports(makes, binary...) && !c.imports(makes, "encoding/base64", "encoding/hex") && (packs || !c.imports(makes, "encoding/json"))
 })
 
 // binary are the packages whose functions write arbitrary bytes.

@@ -71,6 +71,22 @@ var stale = &Rule{Name: "stale", Severity: Error, run: every(
 		})
 		return updated != nil && old && !c.leavesAfter(updated, call) && c.Same(updated.Recv, call.Recv)
 	}),
+	each(source.Queues, "UpdateMessage", "the new receipt is dropped, and the service refuses the old one, which later calls have; store that of the reply", func(c *check, call *source.Call) bool {
+		reply, _, stmt := c.Results(call.CallExpr)
+		field, _ := source.Selected(call.Arg(2))
+		if stmt == nil || reply != nil || field == nil || c.Object(stmt.Lhs[0]) != nil || strings.Contains(c.TypeOf(field).String(), "edMessage") {
+			return false
+		}
+		for later := range c.CallsOf(source.Queues, "DeleteMessage", "UpdateMessage") {
+			if later != call && c.sameField(later.Arg(2), call.Arg(2)) && !slices.ContainsFunc(c.Set, func(set source.Setting) bool {
+				_, assigns := set.At.(*ast.AssignStmt)
+				return assigns && set.Name == exprName(call.Arg(2))
+			}) {
+				return true
+			}
+		}
+		return false
+	}),
 	each(source.Tables, "UpdateEntity DeleteEntity", "the ETag was read before the loop, so once it does not match it never will; read the entity again in each round (azpatterns: Table.Update)", func(c *check, call *source.Call) bool {
 		loop := c.attempt(call)
 		match := c.Field(c.Literal(call.Arg(len(call.Args)-1)), "IfMatch")
@@ -129,7 +145,7 @@ var moved = &Rule{Name: "moved", Severity: Error, run: every(
 			if source.Any(decl.Body, func(later *ast.CallExpr) bool {
 				to, _ := source.Selected(later.Fun)
 				f := c.FactOf(later)
-				return later.Pos() > call.Pos() && f.Writes && !f.Removes && !f.Deletes && !c.leavesAfter(call, later) && c.Loop(later) == c.Loop(call) && !c.Same(from, to) &&
+				return later.Pos() > call.Pos() && f.Writes && !f.Removes && !f.Deletes && !c.leavesAfter(call, later) && c.Loop(later) == c.Loop(call) && (!c.Same(from, to) || c.CallOf(call) == nil && c.setsKey(decl, replies)) &&
 					slices.ContainsFunc(later.Args[min(1, len(later.Args)):], func(arg ast.Expr) bool { return c.MentionsAny(arg, replies) })
 			}) {
 				c.report(call, "what is deleted here is written elsewhere only afterwards: if the process ends in between, it is lost; write first, and make both repeatable (azpatterns: package move)")
@@ -142,7 +158,16 @@ var moved = &Rule{Name: "moved", Severity: Error, run: every(
 	}),
 	each(source.Blobs, "Delete DeleteBlob", "the copy was only started, and can fail after the original is deleted; wait until CopyStatus is success", func(c *check, call *source.Call) bool {
 		started := c.another(call, false, "StartCopyFromURL")
-		return started != nil && !c.Same(started.Recv, call.Recv) && !c.uses(c.Decl(call), "CopyStatus")
+		if started != nil {
+			return !c.Same(started.Recv, call.Recv) && !c.uses(c.Decl(call), "CopyStatus")
+		}
+		waits := source.AnyIn(c.Package, func(id *ast.Ident) bool {
+			return id.Name == "CopyStatusTypeSuccess" || id.Name == "CopyStatusTypePending"
+		})
+		return !waits && source.Any(c.Decl(call).Body, func(before *ast.CallExpr) bool { // in a function of the package
+			_, decl := c.DeclOf(before)
+			return before.Pos() < call.Pos() && decl != nil && c.uses(decl, "StartCopyFromURL") && slices.ContainsFunc(before.Args, func(arg ast.Expr) bool { return c.Same(arg, call.Recv) })
+		})
 	}),
 )}
 
@@ -183,10 +208,35 @@ func (c *check) starts(n ast.Node) bool {
 	return isLit
 }
 
+// requests reports whether n, or a function of the package that it calls, makes a request.
+func (c *check) requests(n ast.Node) bool {
+	return source.Any(n, func(call *ast.CallExpr) bool {
+		_, decl := c.DeclOf(call)
+		return c.CallOf(call) != nil && c.CallOf(call).Recv != nil || decl != nil && source.Any(decl.Body, func(inner *ast.CallExpr) bool { return c.CallOf(inner) != nil && c.CallOf(inner).Recv != nil })
+	})
+}
+
 // background reports requests in a handler, or in a function with a context, that nothing can end.
 var background = &Rule{Name: "background", Severity: Warning, run: func(c *check) {
-	for _, call := range c.Calls {
+	for s := range nodes(c, func(s *ast.GoStmt) bool { return !c.isTest(s) }) {
+		body, _ := c.Body(s)
+		waits := c.uses(body, "Wait") || source.Any(body, func(e *ast.UnaryExpr) bool { return e.Op == token.ARROW && !source.Within(s, e) })
+		if !waits && c.requests(s) && source.Any(s, func(e ast.Expr) bool {
+			made, ok := c.Follow(e).(*ast.CallExpr)
+			path, name := "", ""
+			if ok {
+				path, name = c.Callee(made)
+			}
+			return path == "net/http" && name == "Request.Context"
+		}) {
+			c.report(s, "the context of the request ends when the handler returns, and with it the request that this goroutine makes; use context.WithoutCancel of it with a timeout, or wait")
+		}
+	}
+	for _, call := range c.AllCalls() {
 		decl := c.Decl(call)
+		if _, callee := c.DeclOf(call); c.CallOf(call) == nil && (callee == nil || !c.requests(callee.Body)) {
+			continue
+		}
 		if len(call.Args) == 0 || decl == nil || c.isTest(call) || source.Around[*ast.GoStmt](c.Package, call) != nil || source.Around[*ast.DeferStmt](c.Package, call) != nil || source.Around[*ast.CommClause](c.Package, call) != nil {
 			continue
 		}

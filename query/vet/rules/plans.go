@@ -196,9 +196,10 @@ func (c *check) needsOnePage(created *ast.CallExpr) bool {
 	}
 	options := created.Args[len(created.Args)-1]
 	lit := c.Literal(options)
-	filter := c.Field(lit, "Filter")
+	filter, most := c.Field(lit, "Filter"), c.Field(lit, "MaxResults")
+	n, known := c.number(most)
 	if filter == nil {
-		return lit == nil && !c.IsNil(options) || c.Field(lit, "Top") != nil || c.Field(lit, "MaxResults") != nil
+		return lit == nil && !c.IsNil(options) || c.Field(lit, "Top") != nil || most != nil && (!known || n < 1000)
 	}
 	filters := []ast.Expr{filter}
 	if fn, i := c.Param(filter); fn != nil {

@@ -21,6 +21,15 @@ var polling = &Rule{Name: "polling", Severity: Warning, run: func(c *check) {
 			c.report(call, "a request that failed is sent again without a pause; wait after an error, longer each time (azpatterns: eventual.NewWorker)")
 		}
 	}
+	for element := range nodes(c, func(e *ast.IndexExpr) bool { return strings.HasSuffix(c.TypeOf(e).String(), "edMessage") }) {
+		n, ok := c.ConstInt(element.Index)
+		body, _ := c.Body(element)
+		if _, name := source.Selected(c.Follow(element.X)); ok && n == 0 && name == "Messages" && !c.isTest(element) && !source.Any(body, func(call *ast.CallExpr) bool {
+			return c.Same(c.Follow(c.lenOf(call)), c.Follow(element.X))
+		}) {
+			c.report(element, "an empty queue returns no message, and then this panics; look at the number of messages first (azpatterns: eventual.NewWorker)")
+		}
+	}
 	for loop := range nodes(c, func(loop *ast.ForStmt) bool { return loop.Cond != nil }) {
 		decl := c.Decl(loop)
 		left := ast.Node(loop.Cond)

@@ -45,7 +45,7 @@ func All() []*Rule {
 		batch, retried, clientPerCall, createPerCall, deleteFirst,
 		oneKey, openRange, watermark, accountKey, keyMix, quotedKey,
 		dropped, anyError, errorText, oneByOne, oneVariable, polling, poison, visibility,
-		access, limits, partial, checkFirst, stale, moved, parallel, background, repeats, transfer, body,
+		access, limits, partial, checkFirst, stale, moved, rowFirst, parallel, background, repeats, transfer, wholeRead, body,
 	}
 }
 

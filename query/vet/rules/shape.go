@@ -128,8 +128,13 @@ func (c *check) parts(e ast.Expr, depth int) (all []source.Part) {
 
 // madeOf returns what a call that is a hole is made of.
 func (c *check) madeOf(hole ast.Expr) (of []ast.Expr) {
+	i := 0
+	if s, ok := c.Parent(c.Definition(c.Object(hole))).(*ast.AssignStmt); hole != nil && ok && len(s.Rhs) == 1 && len(s.Lhs) > 1 { // one of several results
+		i = slices.IndexFunc(s.Lhs, func(left ast.Expr) bool { return c.Object(left) == c.Object(hole) })
+		hole = s.Rhs[0]
+	}
 	call, ok := c.Follow(hole).(*ast.CallExpr)
-	if hole == nil || !ok {
+	if hole == nil || !ok || i < 0 {
 		return nil
 	}
 	if path, name := c.Callee(call); strings.HasPrefix(path, "encoding/") && strings.HasSuffix(name, "EncodeToString") || c.pass.TypesInfo.Types[call.Fun].IsType() {
@@ -137,7 +142,9 @@ func (c *check) madeOf(hole ast.Expr) (of []ast.Expr) {
 	}
 	if _, decl := c.DeclOf(call); decl != nil && decl.Body != nil {
 		for _, ret := range c.returns(decl.Body) {
-			of = append(of, ret.Results[0])
+			if i < len(ret.Results) {
+				of = append(of, ret.Results[i])
+			}
 		}
 	}
 	return of

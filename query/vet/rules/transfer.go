@@ -22,14 +22,7 @@ var transfer = &Rule{Name: "transfer", Severity: Warning, Off: true, run: func(c
 		options := c.Literal(last)
 		blobs := strings.HasPrefix(nameOfCall(created), "NewListBlobs")
 		inside := func(is func(n ast.Node) bool) bool { return source.Any(loop, is) }
-		top := c.Object(c.Resolve(c.Field(options, "Top")))
 		switch {
-		case top != nil && c.asksMore(loop, p.pager) && c.isParam(top) && !inside(func(n ast.Node) bool {
-			branch, breaks := n.(*ast.BranchStmt)
-			b, compares := n.(*ast.BinaryExpr)
-			return breaks && branch.Tok == token.BREAK || compares && c.Mentions(b, top)
-		}):
-			c.report(loop, "Top is the size of a page, and the loop reads all pages; leave the loop after so many rows (azpatterns: Table.Query with QueryOptions.Limit)")
 		case options != nil && c.IsCall(created, "NewListEntitiesPager") && c.Field(options, "Select") == nil && !c.setsField(last, "Select") && c.countsOnly(p):
 			c.report(created, "the rows are only counted, and all their properties are sent; select RowKey (azpatterns: Table.Count)")
 		case blobs && (c.IsNil(last) || options != nil && c.Field(options, "Prefix") == nil) && inside(func(n ast.Node) bool {

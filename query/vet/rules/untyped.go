@@ -76,6 +76,13 @@ func (c *check) lose(l lossAt) {
 
 // edmField reports fields of the EDM types of aztables in a plain struct. Only aztables.EDMEntity writes their annotations.
 var edmField = &Rule{Name: "edmfield", Severity: Error, run: func(c *check) {
+	for call := range nodes(c, func(call *ast.CallExpr) bool {
+		return len(call.Args) == 1 && source.IsNamed(c.TypeOf(call), source.Tables, "EDMDateTime") && !c.isTest(call)
+	}) {
+		if c.pass.TypesInfo.Types[call.Fun].IsType() && c.isLocal(call.Args[0]) {
+			c.report(call, "EDMDateTime writes the clock of this time with a Z, whatever its zone, so a local time is stored as another moment; convert it with UTC")
+		}
+	}
 	for _, value := range c.marshalled() {
 		s := plainStruct(c.TypeOf(value))
 		if s == nil || source.IsNamed(c.TypeOf(value), source.Tables, "EDMEntity") {
@@ -88,6 +95,36 @@ var edmField = &Rule{Name: "edmfield", Severity: Error, run: func(c *check) {
 		}
 	}
 }}
+
+// isLocal reports whether a time is made in a zone that is not known to be UTC, in the function or in one that it calls.
+func (c *check) isLocal(e ast.Expr) bool {
+	if x, name := source.Selected(e); x != nil {
+		for _, set := range c.Set {
+			if set.Name == name && c.Same(set.Of, x) && c.Decl(set.At) == c.Decl(e) {
+				e = set.Value
+			}
+		}
+	}
+	made := c.Follow(e)
+	nodes := []ast.Node{made}
+	if call, ok := made.(*ast.CallExpr); ok {
+		if _, decl := c.DeclOf(call); decl != nil && decl.Body != nil {
+			nodes = append(nodes, decl.Body)
+		}
+	}
+	local := false
+	for _, n := range nodes {
+		for call := range source.All[*ast.CallExpr](n) {
+			switch path, name := c.Callee(call); {
+			case path == "time" && name == "Time.UTC":
+				return false
+			case path == "time" && (name == "Now" || name == "Time.Local" || name == "ParseInLocation" && types.ExprString(call.Args[2]) != "time.UTC" || name == "Time.In" && types.ExprString(call.Args[0]) != "time.UTC"):
+				local = true
+			}
+		}
+	}
+	return local
+}
 
 // plainStruct returns the struct that t is or points to, unless it encodes itself.
 func plainStruct(t types.Type) *types.Struct {

@@ -24,7 +24,7 @@ var partial = &Rule{Name: "partial", Severity: Error, run: every(
 		lit := c.Literal(call.Arg(1))
 		return lit != nil && len(lit.Elts) > 0 && len(lit.Elts) < 3 && c.Field(lit, "BlobContentType") == nil && !c.setsField(call.Arg(1), "BlobContentType")
 	}),
-	replaced, merged,
+	replaced, merged, unselected,
 )}
 
 func calleePath(c *check, call *ast.CallExpr) string {
@@ -73,6 +73,36 @@ func replaced(c *check) {
 			if replaces && o.call != w.call && c.sameField(w.call.Recv, o.call.Recv) && len(w.names) > 0 && len(o.names) > 0 &&
 				exprName(w.row) == exprName(o.row) && exprName(w.row) != "" && !slices.ContainsFunc(w.names, func(name string) bool { return slices.Contains(o.names, name) }) {
 				c.report(w.call, "this replaces the row, which removes "+strings.Join(o.names, ", ")+"; merge the change (azpatterns: Table.Merge)")
+			}
+		}
+	}
+}
+
+// unselected reports fields of rows that a function uses although its query does not select them.
+func unselected(c *check) {
+	for _, set := range c.Set {
+		path, name := source.NameOf(c.TypeOf(set.Of))
+		text, ok := c.ConstText(c.Resolve(set.Value))
+		decl := c.Decl(set.At)
+		if !ok || text == "" || decl == nil || set.Name != "Select" || path != source.Tables || name != "ListEntitiesOptions" || c.isTest(set.At) {
+			continue
+		}
+		selected := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
+		for call := range source.All[*ast.CallExpr](decl.Body) {
+			if path, name := c.Callee(call); path != "encoding/json" || name != "Unmarshal" || call.Pos() < set.At.Pos() {
+				continue
+			}
+			row := c.Object(source.Root(call.Args[1]))
+			s := structOf(c.TypeOf(call.Args[1]))
+			for sel := range source.All[*ast.SelectorExpr](decl.Body) {
+				if assign, isSet := c.Parent(sel).(*ast.AssignStmt); row == nil || s == nil || c.Object(sel.X) != row || isSet && slices.Contains(assign.Lhs, ast.Expr(sel)) {
+					continue
+				}
+				for i := range s.NumFields() {
+					if property := propertyOf(s, i); s.Field(i).Name() == sel.Sel.Name && !s.Field(i).Embedded() && isStored(property) && !slices.Contains(selected, property) && c.first(set.At) {
+						c.report(set.Value, property+" is used and not selected, so it is empty in each row; select it (azpatterns: package query)")
+					}
+				}
 			}
 		}
 	}
@@ -133,6 +163,20 @@ func (c *check) argument(e ast.Expr, call *ast.CallExpr) ast.Expr {
 	return e
 }
 
+// omits reports whether a field is set to the zero value with which encoding/json leaves it out.
+func (c *check) omits(set source.Setting) bool {
+	s, v := structOf(c.TypeOf(set.Of)), c.Const(set.Value)
+	if s == nil || v == nil || !slices.Contains([]string{"0", "false", `""`}, v.String()) {
+		return false
+	}
+	for i := range s.NumFields() {
+		if s.Field(i).Name() == set.Name {
+			return isStored(propertyOf(s, i)) && strings.Contains(s.Tag(i), ",omitempty")
+		}
+	}
+	return false
+}
+
 // merged reports properties that a merge is expected to remove.
 func merged(c *check) {
 	const message = "a merge keeps the properties that the entity lacks or has as null, so nothing is removed; replace the row (azpatterns: Table.Replace)"
@@ -152,6 +196,9 @@ func merged(c *check) {
 		for _, set := range c.Set {
 			m, isMap := c.TypeOf(set.Of).Underlying().(*types.Map)
 			deleted = deleted || isMap && isStored(set.Name) && types.IsInterface(m.Elem()) && c.IsNil(set.Value) && c.Decl(set.At) == decl
+			_, assigns := set.At.(*ast.AssignStmt)
+			deleted = deleted || assigns && c.Decl(set.At) == decl && c.omits(set) && c.replies(decl)[c.Object(source.Root(set.Of))]
+			deleted = deleted || assigns && c.IsNil(set.Value) && c.Decl(set.At) == decl && structOf(c.TypeOf(set.Of)) != nil && isEntity(structOf(c.TypeOf(set.Of))) && c.replies(decl)[c.Object(source.Root(set.Of))]
 		}
 		if deleted && len(modes) > 0 && len(c.modes(decl, true)) == 0 {
 			c.report(modes[0], message)
@@ -175,7 +222,11 @@ var repeats = &Rule{Name: "repeats", Severity: Error, run: every(newKeys,
 			})
 			_, err, stmt := c.Results(call)
 			ends := err == nil || source.Any(loop, func(ret *ast.ReturnStmt) bool { return ret.Pos() > stmt.Pos() && c.Mentions(ret, err) })
-			if !counts && !ends && !c.uses(loop, "ResponseError", "HasCode", "StatusCode", "ErrorCode") {
+			known := c.uses(loop, "ResponseError", "HasCode", "StatusCode", "ErrorCode", "Retry", "Transient", "Temporary")
+			if counts && !known && c.pauses(loop.Body, 0) && c.CallOf(call) != nil {
+				c.report(call, "a request that the service refuses is repeated too, and the SDK has repeated the others already; repeat only after errors that pass, such as 429 and 5xx (azpatterns: errors.Is with patterns.ErrThrottled)")
+			}
+			if !counts && !ends && !known {
 				c.report(call, "a request that the service refuses is repeated for ever; repeat only after errors that pass, such as 429 and 5xx, and return the others (azpatterns: the SDK has done that already)")
 			}
 		}
@@ -200,10 +251,20 @@ func newKeys(c *check) {
 		again := c.attempt(k.expr)
 		if again != nil && source.Within(again, c.Follow(k.expr)) && c.writesIn(again) {
 			c.report(k.expr, "each attempt writes a row with another key, so an attempt whose reply was lost leaves a second row; choose the key before the loop, and take a conflict for success")
-		} else if c.handlesMessage(decl) && c.writesIn(decl) {
+		} else if slices.ContainsFunc(append(c.callersOf(decl), decl), func(decl *ast.FuncDecl) bool { return c.handlesMessage(decl) && c.writesIn(decl) }) {
 			c.report(k.expr, "a message can arrive twice, and each time this writes another row; make the key of what the message contains (azpatterns: eventual.NewWorker)")
 		}
 	}
+}
+
+// callersOf returns the functions of the package that call a function.
+func (c *check) callersOf(decl *ast.FuncDecl) (all []*ast.FuncDecl) {
+	for _, call := range c.CallersOf(decl) {
+		if caller := c.Decl(call); caller != nil {
+			all = append(all, caller)
+		}
+	}
+	return all
 }
 
 // isNew reports whether a key is made of random numbers or the time, and of nothing else.

@@ -244,10 +244,37 @@ func Selected(e ast.Expr) (x ast.Expr, name string) {
 	return nil, ""
 }
 
-// Literal returns the composite literal that e is, points to, or was set to by the only assignment of a variable.
+// Literal returns the composite literal that e is, points to, or was set to by the only assignment of a variable, or that a function of
+// the package returns.
 func (p *Package) Literal(e ast.Expr) *ast.CompositeLit {
+	for range 3 {
+		call, ok := p.Follow(e).(*ast.CallExpr)
+		if !ok {
+			break
+		}
+		_, decl := p.DeclOf(call)
+		returned := p.onlyResult(decl)
+		if returned == nil {
+			break
+		}
+		e = returned
+	}
 	lit, _ := p.Resolve(e).(*ast.CompositeLit)
 	return lit
+}
+
+// onlyResult returns what a function, which may be nil, always returns, if that is one value and the function sets no fields.
+func (p *Package) onlyResult(decl *ast.FuncDecl) (result ast.Expr) {
+	if decl == nil || Any(decl, func(s *ast.AssignStmt) bool { return p.Object(s.Lhs[0]) == nil }) {
+		return nil
+	}
+	for ret := range All[*ast.ReturnStmt](decl) {
+		if result != nil || len(ret.Results) != 1 {
+			return nil
+		}
+		result = ret.Results[0]
+	}
+	return result
 }
 
 // Resolve returns the expression that e is made of by taking the address, by a call with one argument such as to.Ptr, and by

@@ -63,3 +63,11 @@ func connect(file *blob.Client) {
 	}
 	log.Print(address) // want `the key or signature gets into the log`
 }
+
+func early(now time.Time) []sas.BlobSignatureValues {
+	return []sas.BlobSignatureValues{
+		{StartTime: time.Now().UTC()}, // want `a service whose clock is behind refuses this signature`
+		{StartTime: time.Now().UTC().Add(-10 * time.Minute)},
+		{StartTime: now},
+	}
+}

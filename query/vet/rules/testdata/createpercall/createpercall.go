@@ -20,7 +20,7 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *store) Init(ctx context.Context, body []byte) error {
-	if _, err := s.table.CreateTable(ctx, nil); err != nil {
+	if _, err := s.table.CreateTable(ctx, nil); err != nil { // want `this fails if the table or container exists`
 		return err
 	}
 	_, err := s.table.AddEntity(ctx, body, nil)

@@ -66,8 +66,8 @@ func times(when time.Time) any {
 	return []any{
 		row{PartitionKey: "p", RowKey: time.Now().Format(time.RFC3339)},               // want `a key made of local time`
 		row{PartitionKey: "p", RowKey: "a_" + time.Now().Add(time.Hour).Format("15")}, // want `a key made of local time`
-		row{PartitionKey: "p", RowKey: time.Now().UTC().Format(time.RFC3339)},
-		row{PartitionKey: "p", RowKey: now.Format(time.RFC3339)},
+		row{PartitionKey: "p", RowKey: time.Now().UTC().Format(time.RFC3339)},         // want `two rows of the same moment get the same key`
+		row{PartitionKey: "p", RowKey: now.Format(time.RFC3339)},                      // want `two rows of the same moment get the same key`
 		row{PartitionKey: "p", RowKey: when.Format(time.RFC3339), Name: time.Now().Format("15")},
 	}
 }

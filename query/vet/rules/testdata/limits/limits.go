@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
@@ -98,4 +99,13 @@ func addID(ctx context.Context, table *aztables.Client, id string) error {
 	}
 	_, err = table.UpdateEntity(ctx, body, &aztables.UpdateEntityOptions{IfMatch: &reply.ETag})
 	return err
+}
+
+func tenant(ctx context.Context, tables *aztables.ServiceClient, name string) {
+	tables.CreateTable(ctx, "orders_"+name, nil) // want `the service refuses this name`
+	tables.CreateTable(ctx, "orders"+name, nil)
+}
+
+func patient() policy.RetryOptions {
+	return policy.RetryOptions{MaxRetries: 1000} // want `during an outage each call is repeated for so long`
 }

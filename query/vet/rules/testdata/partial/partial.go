@@ -114,3 +114,47 @@ func (d *devices) raise(ctx context.Context, visit func([]byte) ([]byte, error))
 	}
 	return nil
 }
+
+type seat struct {
+	PartitionKey string
+	RowKey       string
+	Guest        *string
+	Paid         bool `json:",omitempty"`
+	Row          int32
+}
+
+func free(ctx context.Context, table *aztables.Client) error {
+	reply, err := table.GetEntity(ctx, "p", "r", nil)
+	if err != nil {
+		return err
+	}
+	var s seat
+	if err := json.Unmarshal(reply.Value, &s); err != nil {
+		return err
+	}
+	s.Paid = false
+	body, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	_, err = table.UpdateEntity(ctx, body, &aztables.UpdateEntityOptions{IfMatch: &reply.ETag, UpdateMode: aztables.UpdateModeMerge}) // want `a merge keeps the properties that the entity lacks`
+	return err
+}
+
+func first(ctx context.Context, table *aztables.Client) error {
+	reply, err := table.GetEntity(ctx, "p", "r", nil)
+	if err != nil {
+		return err
+	}
+	var s seat
+	if err := json.Unmarshal(reply.Value, &s); err != nil {
+		return err
+	}
+	s.Row = 0
+	body, err := json.Marshal(s)
+	if err != nil {
+		return err
+	}
+	_, err = table.UpdateEntity(ctx, body, &aztables.UpdateEntityOptions{IfMatch: &reply.ETag, UpdateMode: aztables.UpdateModeMerge})
+	return err
+}

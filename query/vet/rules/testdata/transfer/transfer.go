@@ -18,30 +18,6 @@ type row struct {
 	Rank   int32
 }
 
-func latest(ctx context.Context, table *aztables.Client, n int32) (all [][]byte, err error) {
-	pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: to.Ptr("PartitionKey eq 'p'"), Top: &n})
-	for pager.More() { // want `Top is the size of a page, and the loop reads all pages.*transfer, warning`
-		page, err := pager.NextPage(ctx)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page.Entities...)
-	}
-	return all, nil
-}
-
-func latestOnly(ctx context.Context, table *aztables.Client, n int32) (all [][]byte, err error) {
-	pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: to.Ptr("PartitionKey eq 'p'"), Top: &n})
-	for pager.More() && len(all) < int(n) {
-		page, err := pager.NextPage(ctx)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page.Entities...)
-	}
-	return all, nil
-}
-
 func number(ctx context.Context, table *aztables.Client) (n int, err error) {
 	pager := table.NewListEntitiesPager(&aztables.ListEntitiesOptions{Filter: to.Ptr("PartitionKey eq 'p'")}) // want `the rows are only counted`
 	for pager.More() {

@@ -1,0 +1,52 @@
+package flags
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+	"github.com/google/uuid"
+)
+
+type flag struct {
+	RowKey  string
+	Enabled bool
+}
+
+type Flags struct {
+	table *aztables.Client
+}
+
+func isNotFound(err error) bool {
+	var re *azcore.ResponseError
+	return errors.As(err, &re) && re.StatusCode == http.StatusNotFound
+}
+
+// Enabled tells whether a flag is on; unknown flags are off.
+func (f *Flags) Enabled(ctx context.Context, environment, id uuid.UUID) (bool, error) {
+	resp, err := f.table.GetEntity(ctx, environment.String(), id.String(), nil)
+	if isNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading flag %s: %w", id, err)
+	}
+	var row flag
+	if err := json.Unmarshal(resp.Value, &row); err != nil {
+		return false, fmt.Errorf("decoding flag %s: %w", id, err)
+	}
+	return row.Enabled, nil
+}
+
+// Remove deletes a flag; it is no error if there is none.
+func (f *Flags) Remove(ctx context.Context, environment, id uuid.UUID) error {
+	_, err := f.table.DeleteEntity(ctx, environment.String(), id.String(), nil)
+	if err != nil && !isNotFound(err) {
+		return fmt.Errorf("removing flag %s: %w", id, err)
+	}
+	return nil
+}

@@ -1,0 +1,31 @@
+package share
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
+)
+
+type Sharer struct {
+	service *aztables.ServiceClient
+	clock   func() time.Time
+}
+
+func NewSharer(service *aztables.ServiceClient) *Sharer {
+	return &Sharer{service: service, clock: time.Now}
+}
+
+// ReportURL returns a URL with which a partner can read the reports table
+// for one hour.
+func (s *Sharer) ReportURL() (string, error) {
+	start := s.clock().UTC().Add(-5 * time.Minute)
+	expiry := start.Add(65 * time.Minute)
+	url, err := s.service.NewClient("reports").GetTableSASURL(
+		aztables.SASPermissions{Read: true},
+		start, expiry)
+	if err != nil {
+		return "", fmt.Errorf("signing: %w", err)
+	}
+	return url, nil
+}
