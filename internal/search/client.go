@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/streaming"
+
 	"github.com/azpatterns/azpatterns/internal/calls"
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/internal/target"
@@ -183,8 +185,8 @@ func (c *Client) Do(req *http.Request) (res *http.Response, err error) {
 func withBody(req *http.Request, body []byte) *http.Request {
 	req.Body = http.NoBody // with another empty body the length would be unknown
 	if len(body) > 0 {
-		req.Body = io.NopCloser(bytes.NewReader(body))
-		req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		req.Body = streaming.NopCloser(bytes.NewReader(body)) // unlike that of io, one that can be rewound: see package target
+		req.GetBody = func() (io.ReadCloser, error) { return streaming.NopCloser(bytes.NewReader(body)), nil }
 	}
 	return req
 }
@@ -206,6 +208,9 @@ func (c *Client) accessOf(req *http.Request, body []byte) access {
 	}
 	if len(a.places) == 0 {
 		a.places = []string{string(c.read.In(c.read.Resource))}
+	}
+	if c.read.Kind == target.Batch && (len(c.read.Rows) == 0 || c.read.Every > 1) || len(body) > 0 && c.read.Kind == target.Write && c.read.Partition == (target.TextSpan{}) {
+		panic("the rows of a transaction or insert are not known: " + string(body)) // its orders would not be distinguished
 	}
 	return a
 }

@@ -91,6 +91,46 @@ func TestACorrectCaseHasNoViolation(t *testing.T) {
 	}
 }
 
+// A transaction depends on the requests for each of its rows: one process copies a row, and another one changes both in a transaction.
+func TestARequestNextToATransactionOfItsRowIsFound(t *testing.T) {
+	r := search.Run(t, &search.Case{Switches: -1, Start: func(ctx context.Context, w *search.World) (*search.System, error) {
+		row := func(key string, n int) []byte {
+			return fmt.Appendf(nil, `{"PartitionKey":"p","RowKey":%q,"N":"%d"}`, key, n)
+		}
+		for _, key := range []string{"copy", "row"} {
+			if _, err := w.Table.AddEntity(ctx, row(key, 0), nil); err != nil {
+				return nil, err
+			}
+		}
+		sys := &search.System{}
+		a, b := w.Client("A"), w.Client("B")
+		from, both := a.Tables(0).NewClient(search.TableName), b.Tables(0).NewClient(search.TableName)
+		sys.Processes = []search.Process{{Client: a, Run: func(ctx context.Context) {
+			found, err := from.GetEntity(ctx, "p", "row", nil)
+			if err != nil {
+				return
+			}
+			var n int
+			_, _ = fmt.Sscanf(textOf(found.Value, `"N":"`), "%d", &n)
+			_, _ = from.UpdateEntity(ctx, row("copy", n), nil)
+		}}, {Client: b, Run: func(ctx context.Context) {
+			_, _ = both.SubmitTransaction(ctx, []aztables.TransactionAction{
+				{ActionType: aztables.TransactionTypeUpdateReplace, Entity: row("row", 1)},
+				{ActionType: aztables.TransactionTypeUpdateReplace, Entity: row("copy", 1)},
+			}, nil)
+		}}}
+		sys.Finish = func(ctx context.Context) error {
+			rows, err := w.Rows(ctx)
+			if err == nil && rows[0].Text("N") != rows[1].Text("N") {
+				err = errLost
+			}
+			return err
+		}
+		return sys, nil
+	}})
+	assert.WantError(t, r.Violation, errLost)
+}
+
 // writing is a case of processes that each write a few rows: different ones, or all the same.
 func writing(same bool) *search.Case {
 	return &search.Case{Switches: -1, Start: func(_ context.Context, w *search.World) (*search.System, error) {

@@ -241,6 +241,11 @@ var mutants = []mutation.Mutant{
 		Breaks: "A row that the operation reserves meanwhile is left to it: there is no fence, so it may be applied after all.",
 	},
 	{
+		Name: "merged rows that are right", Flags: shownBy("an entity with a merged row is inserted next to its delete, no fault", bounded), File: viewFolder + "local.go",
+		Old: " && (d.View.Shape.Kind != types.Merges || len(d.New.Merge.Set) > 0)\n", New: " && d.View.Shape.Kind != types.Merges\n",
+		Breaks: "A row of the partition is written with the entity even if it is right, unless the version before implied it.",
+	},
+	{
 		Name: "no mark", Flags: shownBy("a counted.*no fault", bounded), File: viewFolder + "mark.go",
 		Old: "	if marked {\n", New: "	if marked && former != nil {\n",
 		Breaks: "Marks change only under a condition on the counter's row or on the sum row.",

@@ -49,6 +49,8 @@ type actor struct {
 	remote  bool
 
 	finisher *patterns.Finisher // nil for none
+
+	ended, met, crashed bool // of a client: its operations have ended, a worker has handled a message before, it has crashed
 }
 
 func (s *script) actor(c *search.Client, h *harness.History) (*actor, error) {
@@ -67,8 +69,10 @@ func (s *script) open(c *search.Client, h *harness.History, f *patterns.Finisher
 		opts.Views = append(opts.Views, views[name])
 	}
 	store, err := patterns.NewStore(table, opts)
-	remote := slices.ContainsFunc(s.views, func(v string) bool { return !slices.Contains([]string{"email", "tag", "ends", "history", "fed"}, v) })
-	return &actor{c, store, h, remote, f}, err
+	remote := slices.ContainsFunc(s.views, func(v string) bool {
+		return !slices.Contains([]string{"email", "place", "tag", "ends", "history", "fed"}, v)
+	})
+	return &actor{Client: c, store: store, history: h, remote: remote, finisher: f}, err
 }
 
 // start is [search.Case.Start].
@@ -85,6 +89,7 @@ func (s *script) start(ctx context.Context, w *search.World) (*search.System, er
 		}
 	}
 	var unexpected error
+	var clients []*actor
 	for i, ops := range s.clients {
 		client := w.Client(string(rune('A' + i)))
 		var f *patterns.Finisher
@@ -98,7 +103,9 @@ func (s *script) start(ctx context.Context, w *search.World) (*search.System, er
 		if err != nil {
 			return nil, err
 		}
+		clients = append(clients, a)
 		sys.Processes = append(sys.Processes, search.Process{Client: a.Client, Run: func(ctx context.Context) {
+			defer func() { a.ended, a.crashed = true, a.Dead() }()
 			for _, do := range ops {
 				if err := do(a.within(ctx), a); err != nil && !expected(err) && !a.Dead() {
 					unexpected = fmt.Errorf("%w: client %s: %w", errUnexpected, a.Name, err)
@@ -116,7 +123,13 @@ func (s *script) start(ctx context.Context, w *search.World) (*search.System, er
 		}
 		sys.Processes = append(sys.Processes, search.Process{Client: worker.Client, Run: func(ctx context.Context) {
 			for range s.messages {
-				if err := worker.Receive(worker.within(ctx), worker.handle); err != nil && !expected(err) && !worker.Dead() {
+				handle := func(ctx context.Context, m patterns.OutboxMessage) (time.Duration, error) {
+					for _, a := range clients {
+						a.met = a.met || !a.ended
+					}
+					return worker.handle(ctx, m)
+				}
+				if err := worker.Receive(worker.within(ctx), handle); err != nil && !expected(err) && !worker.Dead() {
 					unexpected = fmt.Errorf("%w: the worker: %w", errUnexpected, err)
 				}
 				worker.End("message")
@@ -128,14 +141,16 @@ func (s *script) start(ctx context.Context, w *search.World) (*search.System, er
 		if err != nil {
 			return err
 		}
-		return errors.Join(unexpected, s.finish(ctx, w, last))
+		// What a client wrote while a worker brought the rows up to date, and did not correct, because it crashed, is corrected after Expiry.
+		wrote := slices.ContainsFunc(clients, func(a *actor) bool { return a.met && a.crashed })
+		return errors.Join(unexpected, s.finish(ctx, w, last, wrote))
 	}
 	return sys, nil
 }
 
 // finish completes what is left, as workers and, later, a sweep do, and checks all that the case promises.
-func (s *script) finish(ctx context.Context, w *search.World, last *actor) error {
-	if s.follow != later && !s.late && !s.pauses { // otherwise a message may be young, or a late write be corrected after Expiry
+func (s *script) finish(ctx context.Context, w *search.World, last *actor, wrote bool) error {
+	if s.follow != later && !s.late && !s.pauses && !wrote { // otherwise a message may be young, or a late write be corrected after Expiry
 		if err := w.Queue.HandleAll(last.within(ctx), last.handle); err != nil {
 			return fmt.Errorf("%w: the first delivery: %w", errUnexpected, err)
 		}

@@ -112,6 +112,7 @@ func one(n int32) thing { return thing{ID: "1", N: n} }
 func badge(id, value string, n int32) thing { return thing{ID: id, Badge: value, N: n} }
 func name(id, value string, n int32) thing  { return thing{ID: id, Name: value, N: n} }
 func group(id, value string, n int32) thing { return thing{ID: id, Group: value, N: n} }
+func place(id, value string, n int32) thing { return thing{ID: id, Place: value, N: n} }
 func email(id, value string, n int32) thing { return thing{ID: id, Email: value, N: n} }
 
 func setBadge(value string) func(*thing)     { return func(t *thing) { t.Badge = value } }
@@ -263,6 +264,16 @@ var cases = []script{
 		name: "a unique row of the partition changes and returns", views: []string{"email"},
 		before:  []op{insert(email("1", "e", 1))},
 		clients: [][]op{{update("1", 2, setEmail("f")), update("1", 3, setEmail("e"))}, {remove("1")}},
+	},
+	{
+		name: "an entity with a merged row is inserted next to its delete", views: []string{"place"},
+		before:  []op{insert(place("1", "p", 1))},
+		clients: [][]op{{insert(place("1", "p", 2))}, {remove("1")}},
+	},
+	{
+		name: "an entity with a merged row is put next to its delete and return", long: true, views: []string{"place"},
+		before:  []op{insert(place("1", "p", 1))},
+		clients: [][]op{{put(place("1", "p", 2))}, {remove("1"), insert(place("1", "q", 3))}},
 	},
 	{
 		name: "a transaction of two next to a delete", long: true, views: []string{"badge"},

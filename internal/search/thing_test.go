@@ -23,6 +23,7 @@ type thing struct {
 	ID    string
 	Badge string // unique, elsewhere
 	Email string // unique, in the partition
+	Place string // merged into another row of the partition
 	Name  string // of a copy elsewhere, which is not unique
 	Group string // of a list elsewhere
 	Tag   string // of a lookup row elsewhere
@@ -52,6 +53,12 @@ var views = map[string]patterns.View[thing]{
 			return nil, nil
 		}
 		return []patterns.DerivedRow{patterns.CopyRow(rowOf(home, "email_"+t.Email), patterns.CopySpec{Only: []string{"N"}})}, nil
+	}),
+	"place": patterns.ViewOf("place", patterns.Shape{Kind: patterns.Merges}, func(t *thing) ([]patterns.DerivedRow, error) {
+		if t.Place == "" {
+			return nil, nil
+		}
+		return []patterns.DerivedRow{patterns.MergeRow(rowOf(home, "place_"+t.ID), patterns.MergeSpec{Set: map[string]any{"Place": t.Place}})}, nil
 	}),
 	"name": patterns.ViewOf("name", patterns.Shape{Remote: true}, func(t *thing) ([]patterns.DerivedRow, error) {
 		if t.Name == "" {
@@ -182,6 +189,10 @@ func readContents(rows []search.Row) contents {
 			if end := strings.Split(partition, "_")[1]; c.ends[id] == "" || end < c.ends[id] { // a sweep may be moving it
 				c.ends[id] = end
 			}
+		case strings.HasPrefix(row, "place_"):
+			if place := r.Text("Place"); place != "" { // the row stays without it
+				c.derived[partition+"|"+row] = place
+			}
 		case partition == "tag":
 			c.lookups[row] = true
 		case strings.HasPrefix(row, "~azp_"), partition == "total" && r.Text("Sum") == "0":
@@ -209,6 +220,9 @@ func implied(things []thing, names []string) map[string]string {
 		}
 		if on("email") && t.Email != "" {
 			rows[home+"|email_"+t.Email] = owned("email")
+		}
+		if on("place") && t.Place != "" {
+			rows[home+"|place_"+t.ID] = t.Place
 		}
 		if on("name") && t.Name != "" {
 			rows["name_"+t.Name+"|"+t.ID] = owned("name")
@@ -289,7 +303,7 @@ func checkAlways(c contents, names []string) error {
 			return err
 		}
 	}
-	local := slices.DeleteFunc(slices.Clone(names), func(view string) bool { return view != "email" })
+	local := slices.DeleteFunc(slices.Clone(names), func(view string) bool { return view != "email" && view != "place" })
 	at := func(rows map[string]string) map[string]string {
 		rows = maps.Clone(rows)
 		maps.DeleteFunc(rows, func(key, _ string) bool { return !strings.HasPrefix(key, home) })

@@ -206,11 +206,12 @@ func (r *LocalRow) inOrder() []*Diff {
 }
 
 // confirm reports whether the row is written even if its content is already right. That
-// is so if the old version did not imply it: the row is then a leftover, which another
-// process may be about to remove. The write makes that removal conflict with the
-// transaction.
+// is so if the old version did not imply it: the row is then a leftover, or of a version
+// of which the operation does not know, and another process may be about to remove it. The
+// write makes that removal conflict with the transaction. A sum has nothing to confirm: an
+// entity that is added changes it, or adds 0.
 func (d *Diff) confirm() bool {
-	return d.New != nil && d.stored() == nil && !d.Repair && d.View.Shape.Kind != types.Merges
+	return d.New != nil && d.stored() == nil && !d.Repair && (d.View.Shape.Kind != types.Merges || len(d.New.Merge.Set) > 0)
 }
 
 // edit makes row what d implies and reports whether that changed anything. absent means

@@ -73,7 +73,7 @@ func (c *check) ascends() bool {
 	})
 }
 
-// limitOf returns the variable or field that an option is set to if its name says that it is the number of results, or nil.
+// limitOf returns the variable or field that an option is set to if its name states that it is the number of results, or nil.
 func (c *check) limitOf(top ast.Expr) ast.Expr {
 	if top == nil {
 		return nil
