@@ -20,7 +20,8 @@ func (a *actor) record(id string, action *harness.Action, do func() (patterns.It
 	res := harness.NeverRan
 	row := harness.Row{ETag: string(item.ETag)}
 	switch dup := new(*patterns.DuplicateError); {
-	case a.Dead(), errors.Is(err, patterns.ErrOutcomeUnknown), errors.Is(err, harness.ErrLost):
+	case a.Dead(), errors.Is(err, patterns.ErrOutcomeUnknown), errors.Is(err, harness.ErrLost),
+		action.Kind == harness.TouchRow: // documented: the entity is rewritten if a row is wrong, also if a row belongs to another one
 		res = harness.Unknown
 	case err == nil:
 		res = harness.Applied

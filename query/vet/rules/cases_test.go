@@ -67,7 +67,7 @@ func TestFiguresOfTheHeldOutMistakes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures, and asserts only the number of the mistakes")
 	}
-	if mistakes, _ := measure(t, "heldout", "testdata/heldout", "./...", func(r *Rule) bool { return !r.Off }); mistakes.of < 60 {
+	if mistakes, _ := measure(t, "heldout", "testdata/heldout", "./...", func(r *Rule) bool { return !r.Off }); mistakes.of < 140 {
 		t.Errorf("there are %d mistakes", mistakes.of)
 	}
 }

@@ -31,7 +31,7 @@ func verdicts(t *testing.T) (all []verdict) {
 }
 
 // heldOut are the findings that were of the mistake in programs that were held out, of the rules whose whole interval was below 80 % and
-// which were not changed for these programs afterwards: the first two in testdata/cases, the others in testdata/heldout.
+// which were not changed for these programs afterwards: the first two in testdata/cases, the others in testdata/services.
 var heldOut = map[string]share{"retried": {1, 4}, "quotedkey": {0, 4}, "anyerror": {1, 3}, "onebyone": {2, 5}, "transfer": {1, 3}}
 
 // share is the number of cases for which something holds, with the 95 % interval of Wilson.
