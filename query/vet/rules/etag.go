@@ -148,7 +148,9 @@ var etagAny = &Rule{Name: "etagany", Severity: Error, Fixes: true, run: func(c *
 	for _, set := range c.Set {
 		text, _ := c.ConstText(c.Resolve(set.Value))
 		if _, assigns := set.At.(*ast.AssignStmt); assigns && set.Name == "IfMatch" && pathOfSDK(c.TypeOf(set.Of)) && (text == "*" || c.IsNil(set.Value)) && !c.isTest(set.At) && slices.ContainsFunc(c.Set, func(before source.Setting) bool {
-			return before.Name == "IfMatch" && before.At.Pos() < set.At.Pos() && c.Decl(before.At) == c.Decl(set.At) && !c.IsNil(before.Value)
+			return before.Name == "IfMatch" && before.At.Pos() < set.At.Pos() && c.Decl(before.At) == c.Decl(set.At) && !c.IsNil(before.Value) && slices.ContainsFunc(c.Calls, func(call *source.Call) bool {
+				return before.At.Pos() < call.Pos() && call.Pos() < set.At.Pos() && c.FactOf(call.CallExpr).Writes
+			})
 		}) {
 			c.report(set.At, "without the condition the next request overwrites what another process has written; read the entity again, and decide again (azpatterns: Table.Update)")
 		}
