@@ -20,8 +20,7 @@ func (a *actor) record(id string, action *harness.Action, do func() (patterns.It
 	res := harness.NeverRan
 	row := harness.Row{ETag: string(item.ETag)}
 	switch dup := new(*patterns.DuplicateError); {
-	case a.Dead(), errors.Is(err, patterns.ErrOutcomeUnknown), errors.Is(err, harness.ErrLost),
-		action.Kind == harness.TouchRow: // documented: the entity is rewritten if a row is wrong, also if a row belongs to another one
+	case a.Dead(), errors.Is(err, patterns.ErrOutcomeUnknown), errors.Is(err, harness.ErrLost):
 		res = harness.Unknown
 	case err == nil:
 		res = harness.Applied
@@ -35,6 +34,9 @@ func (a *actor) record(id string, action *harness.Action, do func() (patterns.It
 		res, row = harness.Applied, harness.Row{}
 	case errors.Is(err, patterns.ErrNotFound):
 		res = harness.Missing
+	}
+	if res == harness.NeverRan && action.Kind == harness.TouchRow {
+		res = harness.Unknown // documented: the entity is rewritten if a row is wrong, also if another row belongs to another entity
 	}
 	again := 0
 	if a.Lost() > 0 && !a.remote && (res == harness.Applied || res == harness.Unknown) {

@@ -150,11 +150,11 @@ func (s *script) start(ctx context.Context, w *search.World) (*search.System, er
 
 // finish completes what is left, as workers and, later, a sweep do, and checks all that the case promises.
 func (s *script) finish(ctx context.Context, w *search.World, last *actor, wrote bool) error {
-	if s.follow != later && !s.late && !s.pauses && !wrote { // otherwise a message may be young, or a late write be corrected after Expiry
+	if s.follow != later && !s.late && !s.pauses { // otherwise a message may be young, or a late write be corrected after Expiry
 		if err := w.Queue.HandleAll(last.within(ctx), last.handle); err != nil {
 			return fmt.Errorf("%w: the first delivery: %w", errUnexpected, err)
 		}
-		if err := s.complete(ctx, w); err != nil {
+		if err := s.complete(ctx, w); err != nil && !(wrote && errors.Is(err, errDerived)) {
 			return fmt.Errorf("after the first delivery: %w", err)
 		}
 	}
