@@ -68,7 +68,7 @@ func (c *check) decoded(encoded ast.Expr) bool {
 	for value := range c.encoded(call) {
 		s := structOf(c.TypeOf(value))
 		for _, decode := range c.AllCalls() {
-			if path, name := c.Callee(decode); s != nil && path == "encoding/json" && name == "Unmarshal" && structOf(c.TypeOf(decode.Args[1])) == s && c.MentionsAny(decode.Args[0], c.replies(c.Decl(decode))) {
+			if path, name := c.Callee(decode); s != nil && path == "encoding/json" && name == "Unmarshal" && len(decode.Args) == 2 && c.Decl(decode) != nil && structOf(c.TypeOf(decode.Args[1])) == s && c.MentionsAny(decode.Args[0], c.replies(c.Decl(decode))) {
 				return true
 			}
 		}

@@ -118,7 +118,7 @@ func (c *check) isLocal(e ast.Expr) bool {
 			switch path, name := c.Callee(call); {
 			case path == "time" && name == "Time.UTC":
 				return false
-			case path == "time" && (name == "Now" || name == "Time.Local" || name == "ParseInLocation" && types.ExprString(call.Args[2]) != "time.UTC" || name == "Time.In" && types.ExprString(call.Args[0]) != "time.UTC"):
+			case path == "time" && (name == "Now" || name == "Time.Local" || name == "ParseInLocation" && len(call.Args) == 3 && types.ExprString(call.Args[2]) != "time.UTC" || name == "Time.In" && len(call.Args) == 1 && types.ExprString(call.Args[0]) != "time.UTC"):
 				local = true
 			}
 		}

@@ -89,7 +89,7 @@ func unselected(c *check) {
 		}
 		selected := strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' })
 		for call := range source.All[*ast.CallExpr](decl.Body) {
-			if path, name := c.Callee(call); path != "encoding/json" || name != "Unmarshal" || call.Pos() < set.At.Pos() {
+			if path, name := c.Callee(call); path != "encoding/json" || name != "Unmarshal" || len(call.Args) != 2 || call.Pos() < set.At.Pos() {
 				continue
 			}
 			row := c.Object(source.Root(call.Args[1]))
