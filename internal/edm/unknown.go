@@ -68,8 +68,8 @@ type unknownProperty struct {
 // each calls yield for each property.
 func (u *Unknown) each(yield func(unknownProperty)) { eachMember(u.raw, yield) }
 
-// eachMember calls yield for each property of members, which were written by this package and
-// are well-formed.
+// eachMember calls yield for each property of members, which were written by this package. It ends at a name that
+// no row can have: a trial writes it without an escape.
 func eachMember(members []byte, yield func(unknownProperty)) {
 	s := scanner{data: members}
 	var p unknownProperty
@@ -80,6 +80,9 @@ func eachMember(members []byte, yield func(unknownProperty)) {
 		s.text(&name)
 		s.pos++
 		s.value(&value, 1)
+		if s.err != nil {
+			return
+		}
 		text := members[name.start:name.end]
 		if base, ok := bytes.CutSuffix(text, []byte(annotationSuffix)); ok {
 			edm := typeNamed(members[value.start:value.end])
