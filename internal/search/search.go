@@ -26,6 +26,9 @@ type Case struct {
 
 	// Switches is how often a run changes from a process that could go on to another one, at most. Negative is without a bound.
 	Switches int
+
+	// Runs ends the search after so many, if it is positive.
+	Runs int
 }
 
 // System is the processes of one run.
@@ -44,8 +47,10 @@ type Process struct {
 
 // Report is what a search has found.
 type Report struct {
-	States, Runs, Ends int // Ends are the states in which no process had anything left to do
-	Longest            int // list of choices
+	States, Runs, Ends int  // Ends are the states in which no process had anything left to do
+	Longest            int  // list of choices
+	Bounded            bool // something was left out because of Switches
+	Unfinished         bool // likewise, because of Runs
 	Violation          error
 	Choices            []string // that lead to the violation
 }
@@ -94,6 +99,10 @@ func Run(t *testing.T, c *Case) *Report {
 			s.path = s.path[:len(s.path)-1]
 		}
 		if len(s.path) == 0 {
+			return &s.Report
+		}
+		if s.Runs == c.Runs {
+			s.Unfinished = true
 			return &s.Report
 		}
 	}
@@ -191,6 +200,7 @@ func (s *search) enter(r *run, depth int) (*node, error) {
 	for _, o := range options {
 		o.cost = costOf(o, n.last, options)
 		if s.c.Switches >= 0 && n.switches+o.cost > s.c.Switches {
+			s.Bounded = true
 			continue
 		}
 		todo[o.choice] = !asleep[o.choice]

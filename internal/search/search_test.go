@@ -2,9 +2,12 @@ package search_test
 
 import (
 	"flag"
+	"math"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,15 +16,29 @@ import (
 )
 
 var (
-	night    = flag.Bool("search.night", false, "all cases with all faults, with the bounds of the night")
+	night    = flag.Bool("search.night", false, "all cases with all faults, with a bound that grows")
 	switches = flag.Int("search.switches", bounded, "likewise, but with this bound for how often a run changes between processes that could go on; -1 for none")
 )
 
-// bounded means that the bounds of faults apply.
-const bounded = -2
+const (
+	bounded   = -2          // the bounds of faults apply
+	unbounded = math.MaxInt // nothing was left out
+)
 
-// feedSwitches are the switches at night of three processes, one of them a worker of a feed, with a fault.
-const feedSwitches = 1
+// nightRuns are the runs of a search at night: if a bound needs more, it does not grow any more.
+const nightRuns = 1000
+
+// nightBound returns the bound that follows at night. Most of the cases that end with two switches need none, and with each more all that
+// was searched before is searched again.
+func nightBound(switches int, ended bool) (next int, more bool) {
+	switch {
+	case switches == 2:
+		return -1, ended
+	case switches < 0:
+		return 3, !ended
+	}
+	return switches + 1, ended
+}
 
 // faults is what happens next to the orders of requests. Each case is searched with each.
 var faults = []struct {
@@ -33,30 +50,40 @@ var faults = []struct {
 	each     bool // the gate searches all cases with it, not only the short ones
 	finisher int  // how many clients have a Finisher, -1 for all but the first, in the cases with an outbox; the others are like those of an earlier version
 	gate     int  // switches in the gate; the fault is left to the night if that is negative
-	night    int  // switches at night, -1 without a bound
 }{
-	{name: "no fault", each: true, gate: 2, night: -1},
-	{name: "a worker", messages: 1, gate: 1, night: 2},
-	{name: "a crash", messages: 1, crashes: 1, night: 2},
-	{name: "a late request", late: 1, night: 2},
-	{name: "a pause", messages: 2, pause: 2 * expiry, night: 2},
-	{name: "a late request next to a worker", messages: 1, late: 1, gate: -1, night: 1},
-	{name: "a Finisher", finisher: 3, gate: 2, night: -1},
-	{name: "a Finisher of one client", finisher: 1, gate: 2, night: -1},
-	{name: "a Finisher of the other client", finisher: -1, gate: 2, night: -1},
-	{name: "a Finisher and a worker", finisher: 3, messages: 1, gate: 1, night: 2},
-	{name: "a Finisher and a crash", finisher: 3, messages: 1, crashes: 1, gate: 0, night: 2},
-	{name: "a Finisher and a late request", finisher: 3, late: 1, gate: 0, night: 2},
-	{name: "a late request and a crash", messages: 1, crashes: 1, late: 1, gate: -1, night: 0},
+	{name: "no fault", each: true, gate: 2},
+	{name: "a worker", messages: 1, gate: 1},
+	{name: "a crash", messages: 1, crashes: 1},
+	{name: "a late request", late: 1},
+	{name: "a pause", messages: 2, pause: 2 * expiry},
+	{name: "a late request next to a worker", messages: 1, late: 1, gate: -1},
+	{name: "a Finisher", finisher: 3, gate: 2},
+	{name: "a Finisher of one client", finisher: 1, gate: 2},
+	{name: "a Finisher of the other client", finisher: -1, gate: 2},
+	{name: "a Finisher and a worker", finisher: 3, messages: 1, gate: 1},
+	{name: "a Finisher and a crash", finisher: 3, messages: 1, crashes: 1, gate: 0},
+	{name: "a Finisher and a late request", finisher: 3, late: 1, gate: 0},
+	{name: "a late request and a crash", messages: 1, crashes: 1, late: 1, gate: -1},
+}
+
+// A run allocates much and keeps little, and the processes of a run wait for each other.
+func TestMain(m *testing.M) {
+	debug.SetGCPercent(800)
+	debug.SetMemoryLimit(1 << 30)
+	os.Exit(m.Run())
 }
 
 // Every order of the requests of each small case keeps the promises of the outbox.
 func TestSmallCases(t *testing.T) {
 	t.Setenv(storagetest.ProductionVariable, "") // every run begins with the same clocks
 	began := time.Now()
-	var states, runs atomic.Int64
+	var mu sync.Mutex
+	var states, runs int
+	finished := map[int]int{} // searches by the largest bound with which they ended, -1 for none
 	t.Cleanup(func() {
-		t.Logf("%d states, %d runs, %v", states.Load(), runs.Load(), time.Since(began).Round(time.Second))
+		whole := finished[unbounded]
+		delete(finished, unbounded)
+		t.Logf("%d states, %d runs, %v; %d searches left nothing out, others by the most switches: %v", states, runs, time.Since(began).Round(time.Second), whole, finished)
 	})
 	for i := range cases {
 		for _, f := range faults {
@@ -73,38 +100,45 @@ func TestSmallCases(t *testing.T) {
 				if all {
 					t.Parallel()
 				}
-				c := &search.Case{Name: s.name, Start: s.start, Crashes: f.crashes, Late: f.late, Pause: f.pause}
-				if c.Switches = f.gate; *switches != bounded {
+				c := &search.Case{Name: s.name, Start: s.start, Crashes: f.crashes, Late: f.late, Pause: f.pause, Switches: f.gate}
+				switch {
+				case *switches != bounded:
 					c.Switches = *switches
-				} else if *night {
-					c.Switches = s.atNight(f.night)
+				case *night:
+					c.Switches, c.Runs = 0, nightRuns
 				}
-				begin := time.Now()
-				r := search.Run(t, c)
-				states.Add(int64(r.States))
-				runs.Add(int64(r.Runs))
-				t.Logf("at most %d switches: %v, %v", c.Switches, r, time.Since(begin).Round(time.Millisecond))
-				if r.Violation != nil {
-					trace, _ := search.Replay(t, c, r.Choices)
-					t.Errorf("violation: %v\n%s\n%s", r.Violation, search.Literal(r.Choices), strings.Join(trace, "\n"))
+				reached, most, more := -1, 0, true
+				for more {
+					begin := time.Now()
+					r := search.Run(t, c)
+					t.Logf("at most %d switches: %v, %v", c.Switches, r, time.Since(begin).Round(time.Millisecond))
+					if r.Violation != nil {
+						trace, _ := search.Replay(t, c, r.Choices)
+						t.Errorf("violation: %v\n%s\n%s", r.Violation, search.Literal(r.Choices), strings.Join(trace, "\n"))
+						return
+					}
+					most = max(most, r.States)
+					mu.Lock()
+					runs += r.Runs
+					mu.Unlock()
+					if !r.Unfinished && !r.Bounded {
+						reached = unbounded
+						break
+					}
+					if !r.Unfinished {
+						reached = c.Switches
+					}
+					if more = c.Runs > 0; more {
+						c.Switches, more = nightBound(c.Switches, !r.Unfinished)
+					}
 				}
+				mu.Lock()
+				defer mu.Unlock()
+				states += most
+				finished[reached]++
 			})
 		}
 	}
-}
-
-// atNight returns the bound of switches of a case at night, where two processes have so many. Three that need not wait for each other have
-// less, because their orders are too many, and one has none.
-func (s *script) atNight(switches int) int {
-	switch three := len(s.clients) > 2 || slices.Contains(s.views, "fed") && len(s.clients) > 1; {
-	case len(s.clients) == 1:
-		return -1
-	case three && switches < 0:
-		return 3
-	case three && slices.Contains(s.views, "fed"):
-		return min(switches, feedSwitches)
-	}
-	return switches
 }
 
 func one(n int32) thing { return thing{ID: "1", N: n} }
