@@ -21,6 +21,8 @@ var batch = &Rule{Name: "batch", Severity: Error, run: func(c *check) {
 	atomic(c)
 	separate(c)
 	codeOfBatch(c)
+	emptyRest(c)
+	sameRow(c)
 	for call := range c.CallsOf(source.Tables, "SubmitTransaction") {
 		actions := call.Arg(1)
 		if at := c.otherPartition(c.Literal(actions)); at != nil {
@@ -64,8 +66,11 @@ func (c *check) otherPartition(actions *ast.CompositeLit) ast.Node {
 		body := c.Field(c.Literal(e), "Entity")
 		lit, call := c.entity(body)
 		key := c.argument(c.Field(lit, "PartitionKey"), call)
+		if body == nil || lit == nil {
+			key = c.partitionOf(e)
+		}
 		switch {
-		case body == nil || lit == nil || key == nil:
+		case key == nil:
 			return nil
 		case first == nil:
 			first = key
@@ -74,6 +79,83 @@ func (c *check) otherPartition(actions *ast.CompositeLit) ast.Node {
 		}
 	}
 	return nil
+}
+
+// partitionOf returns what an action's function is passed for the partition key, or nil.
+func (c *check) partitionOf(action ast.Expr) ast.Expr {
+	s, ok := c.Parent(c.Definition(c.Object(action))).(*ast.AssignStmt)
+	if !ok || len(s.Rhs) != 1 {
+		return nil
+	}
+	call, _ := s.Rhs[0].(*ast.CallExpr)
+	_, decl := c.DeclOf(call)
+	for _, k := range c.keys() {
+		if fn, _ := c.Param(k.expr); k.partition && k.written && fn != nil && decl != nil && c.Decl(k.expr) == decl {
+			return c.argument(k.expr, call)
+		}
+	}
+	return nil
+}
+
+// emptyRest reports transactions of what is left over after a loop, which can be nothing.
+func emptyRest(c *check) {
+	for call := range c.CallsOf(source.Tables, "SubmitTransaction") {
+		actions, decl := c.Object(call.Arg(1)), c.Decl(call)
+		if actions == nil || decl == nil || c.isTest(call) {
+			continue
+		}
+		empty := func(n ast.Node) bool { // a test whether there are any
+			return source.Any(n, func(b *ast.BinaryExpr) bool {
+				n, ok := c.ConstInt(b.Y)
+				return ok && n <= 1 && c.Object(c.lenOf(b.X)) == actions
+			})
+		}
+		fn := ast.Node(nil)
+		if lit := source.Around[*ast.FuncLit](c.Package, call); lit != nil {
+			if s, ok := c.Parent(lit).(*ast.AssignStmt); ok {
+				fn = s.Lhs[0]
+			}
+		}
+		inLoop := false
+		for submit := range source.All[*ast.CallExpr](decl.Body) {
+			name, _ := fn.(ast.Expr)
+			if submit != call.CallExpr && (name == nil || c.Object(submit.Fun) != c.Object(name)) {
+				continue
+			}
+			full := false
+			for n := range c.Ancestors(submit) {
+				branch, ok := n.(*ast.IfStmt)
+				full = full || ok && source.Any(branch.Cond, func(e ast.Expr) bool { return c.lenOf(e) != nil && c.Object(c.lenOf(e)) == actions })
+			}
+			if c.Loop(submit) != nil && full {
+				inLoop = true
+			} else if inLoop && c.Loop(submit) == nil && !empty(decl.Body) {
+				c.report(submit, "if nothing is left over, this transaction is empty, and the SDK refuses it; submit it only if there are operations (azpatterns: Table.Bulk)")
+			}
+		}
+	}
+}
+
+// sameRow reports rows with constant keys that each round of a loop adds to one transaction.
+func sameRow(c *check) {
+	for call := range c.CallsOf(source.Tables, "SubmitTransaction") {
+		id, ok := call.Arg(1).(*ast.Ident)
+		var loop ast.Stmt
+		if ok {
+			loop, _ = c.appendLoop(call, id)
+		}
+		over, isRange := loop.(*ast.RangeStmt)
+		if !isRange || c.isTest(call) {
+			continue
+		}
+		element := c.Derived(over.Body, c.Object(over.Key), c.Object(over.Value))
+		for _, row := range c.Set {
+			lit, isLit := row.Of.(*ast.CompositeLit)
+			if _, constant := c.ConstText(row.Value); isLit && constant && c.property(row) == "RowKey" && source.Within(over.Body, lit) && source.Around[*ast.IfStmt](c.Package, lit) == source.Around[*ast.IfStmt](c.Package, over) && source.Around[*ast.FuncLit](c.Package, lit) == source.Around[*ast.FuncLit](c.Package, over) && !c.MentionsAny(c.Field(lit, "PartitionKey"), element) {
+				c.report(row.Value, "each round of the loop adds this row to the transaction, and the service rejects one with the same row twice; add it once, after the loop (azpatterns: Batch)")
+			}
+		}
+	}
 }
 
 // appended returns the loop that appends to actions, or nil.
@@ -88,7 +170,7 @@ func (c *check) appendLoop(call *source.Call, actions *ast.Ident) (loop ast.Stmt
 	body, _ := c.Body(call)
 	obj := c.Object(actions)
 	for a := range source.All[*ast.CallExpr](body) {
-		if len(a.Args) != 2 || a.Ellipsis.IsValid() || !c.IsBuiltin(a, "append") || obj == nil || c.Object(a.Args[0]) != obj {
+		if len(a.Args) < 2 || a.Ellipsis.IsValid() || !c.IsBuiltin(a, "append") || obj == nil || c.Object(a.Args[0]) != obj {
 			continue
 		}
 		l := c.Loop(a)
@@ -109,6 +191,9 @@ func (c *check) rounds(loop ast.Stmt) int64 {
 	case *ast.ForStmt:
 		if b, ok := l.Cond.(*ast.BinaryExpr); ok {
 			return c.count(b.Y)
+		}
+		if l.Cond == nil {
+			return -1
 		}
 	case *ast.RangeStmt:
 		return c.count(l.X)

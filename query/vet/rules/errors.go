@@ -27,12 +27,22 @@ var dropped = &Rule{Name: "dropped", Severity: Error, run: func(c *check) {
 		drops = drops || reads && isTest && isBranch && test.Op == token.EQL && branch.Else == nil
 		if reads && (drops || c.onlyLogged(call, err)) && c.MentionsAny(call, c.replies(decl)) {
 			c.report(call, "the error of reading this reply is dropped, so a reply that is broken or of another form looks like one without content; return the error (azpatterns: Table.Get decodes rows)")
+		} else if s := c.failure(call, err); s != nil && s.Else == nil && (f.Writes && !f.Deletes || c.IsCall(call, "EnqueueMessage")) && c.onlyLogs(s.Body.List) && c.Loop(call) == nil && c.handlesRequest(call) &&
+			c.signature(c.around(call)).Results().Len() == 0 && !c.apart(call) && source.Any(decl.Body, func(id *ast.Ident) bool {
+			return id.Pos() > s.End() && (id.Name == "WriteHeader" || id.Name == "Encode" || id.Name == "JSON" || id.Name == "Redirect" || id.Name == "Write")
+		}) {
+			c.report(call, "the error of this request is only logged, and the handler replies as if the change was made; reply with an error (azpatterns: the methods of Table return whether the row was written)")
 		} else if (f.Writes || f.Creates) && !f.Deletes && c.onlyLogged(call, err) {
 			c.report(call, "the error of this write is only logged, and the function returns none, so the caller takes the change for made; return the error (azpatterns: Table.Bulk reports the outcome of each row)")
 		}
 		if s := c.failure(call, err); s != nil && f.Reads && !c.IsCall(call, "NextPage") && len(s.Body.List) == 1 && c.returnsError(c.around(call)) != nil {
 			if ret, ok := s.Body.List[0].(*ast.ReturnStmt); ok && len(ret.Results) > 0 && c.IsNil(ret.Results[len(ret.Results)-1]) {
 				c.report(ret, "any error of this read is dropped, so a request that was refused or lost looks like a missing row; return other errors than that of a missing row (azpatterns: errors.Is with patterns.ErrNotFound)")
+			}
+		}
+		if s := c.failure(call, err); s != nil && (f.Writes && !f.Deletes || c.IsCall(call, "EnqueueMessage")) && len(alternatives(s.Cond)) == 1 && len(s.Body.List) > 0 && c.returnsError(c.around(call)) != nil && !c.examined(s.Body, err) {
+			if ret, ok := s.Body.List[len(s.Body.List)-1].(*ast.ReturnStmt); ok && len(ret.Results) > 0 && c.IsNil(ret.Results[len(ret.Results)-1]) {
+				c.report(ret, "the error of this request is dropped, so the caller takes the change for made; return the error (azpatterns: the methods of Table return whether the row was written)")
 			}
 		}
 		if drops && f.Writes && !f.Deletes {
@@ -162,7 +172,7 @@ func (c *check) means(branch ast.Node, meaning *regexp.Regexp, isAdd bool) bool 
 }
 
 // errorText reports errors that are recognised by their text.
-var errorText = &Rule{Name: "errortext", Severity: Warning, run: func(c *check) {
+var errorText = &Rule{Name: "errortext", Severity: Warning, run: every(otherCode, cut, func(c *check) {
 	for test := range nodes(c, func(ast.Expr) bool { return true }) {
 		var operands []ast.Expr
 		switch test := test.(type) {
@@ -187,7 +197,43 @@ var errorText = &Rule{Name: "errortext", Severity: Warning, run: func(c *check) 
 			c.report(test, "an error is recognised by its text, which is not stable, and which other errors can contain too; use errors.As with *azcore.ResponseError and its ErrorCode (azpatterns: errors.Is with patterns.ErrNotFound and the like)")
 		}
 	}
-}}
+})}
+
+// otherCode reports comparisons with a code that the service does not return for a missing row.
+func otherCode(c *check) {
+	for sel := range nodes(c, func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "EntityNotFound" && !c.isTest(sel) }) {
+		if path, _ := source.NameOf(c.TypeOf(sel)); path == source.Tables && !source.Any(c.Decl(sel), func(other *ast.SelectorExpr) bool {
+			return other.Sel.Name == "ResourceNotFound" || other.Sel.Name == "StatusCode"
+		}) {
+			c.report(sel, "the code of a missing row is ResourceNotFound, so this finds nothing (azpatterns: errors.Is with patterns.ErrNotFound)")
+		}
+	}
+}
+
+// cut reports errors of requests that are returned as text, if the package looks for the error of the service.
+func cut(c *check) {
+	if !source.AnyIn(c.Package, func(id *ast.Ident) bool { return id.Name == "ResponseError" || id.Name == "HasCode" }) {
+		return
+	}
+	for _, call := range c.AllCalls() {
+		err, _ := c.ErrorOf(call)
+		f := c.FactOf(call)
+		test := c.failure(call, err)
+		if test == nil || c.isTest(call) || !f.Reads && !f.Writes && !f.Deletes && !c.IsCall(call, "NextPage") {
+			continue
+		}
+		for made := range source.All[*ast.CallExpr](test.Body) {
+			path, name := c.Callee(made)
+			format, ok := "", false
+			if path == "fmt" && name == "Errorf" && len(made.Args) > 1 {
+				format, ok = c.ConstText(made.Args[0])
+			}
+			if _, returned := c.Parent(made).(*ast.ReturnStmt); ok && returned && !strings.Contains(format, "%w") && slices.ContainsFunc(made.Args, func(arg ast.Expr) bool { return c.Object(arg) == err }) {
+				c.report(made, "the error of the service is only text from here on, so errors.As finds nothing in it; wrap it with %w")
+			}
+		}
+	}
+}
 
 // wrapped reports whether an error comes from a function that wraps those of the SDK.
 func (c *check) wrapped(e ast.Expr) (wraps bool) {

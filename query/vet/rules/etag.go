@@ -21,7 +21,7 @@ var lostUpdate = &Rule{Name: "lostupdate", Severity: Error, Fixes: true, run: fu
 			!source.Any(c.Decl(call), func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "IfMatch" })
 		read := c.readOf(call)
 		switch {
-		case !open || read == nil:
+		case !open || read == nil || c.setsConstants(call):
 		case source.IsNamed(read.Type(), source.Tables, "ListEntitiesResponse"):
 			c.report(call, message+"use UpdateEntity with IfMatch and the odata.etag of the row (azpatterns: Table.Update)")
 		case call.Name == "UpsertEntity":
@@ -61,6 +61,17 @@ var lostUpdate = &Rule{Name: "lostupdate", Severity: Error, Fixes: true, run: fu
 		}
 	}
 }}
+
+// setsConstants reports whether a call merges nothing but constants into a row, which does not depend on what was read.
+func (c *check) setsConstants(call *source.Call) bool {
+	lit, _ := c.entity(call.Arg(1))
+	if lit == nil || !c.uses(call.Arg(2), "UpdateModeMerge") {
+		return false
+	}
+	return !slices.ContainsFunc(c.Settings(lit), func(set source.Setting) bool {
+		return set.Name != "PartitionKey" && set.Name != "RowKey" && c.Const(set.Value) == nil
+	})
+}
 
 // decoded reports whether an encoded value is of a struct that the package also decodes from what it reads.
 func (c *check) decoded(encoded ast.Expr) bool {

@@ -18,6 +18,9 @@ var keyText = &Rule{Name: "keytext", Severity: Warning, Fixes: true, run: func(c
 		for _, part := range c.parts(k.expr, 0) {
 			c.keyPart(k, part)
 		}
+		if k.written && !c.isTest(k.expr) {
+			c.madeKey(k, k.expr, 0)
+		}
 	}
 }}
 
@@ -39,6 +42,24 @@ func (c *check) keyPart(k keyValue, part source.Part) {
 		c.report(k.expr, "two rows of the same moment get the same key, and the second overwrites the first or is refused; add something that differs, such as an id (azpatterns: package logtail)")
 	case k.written && !k.partition && c.unpadded(part):
 		c.report(part.Hole, "keys are compared as text, so rows with this number are not in numeric order (10 is before 9); pad it with zeros (azpatterns: keys.Digits)")
+	}
+}
+
+// madeKey checks the calls that a key is made by, in the function and in those that it calls.
+func (c *check) madeKey(k keyValue, e ast.Expr, depth int) {
+	for call := range source.All[*ast.CallExpr](c.Follow(e)) {
+		path, name := c.Callee(call)
+		of, _ := source.Selected(call.Fun)
+		switch _, decl := c.DeclOf(call); {
+		case path == "encoding/base64" && name == "Encoding.EncodeToString" && strings.HasSuffix(exprName(of), "StdEncoding"):
+			c.report(call, "base64 contains / and +, and the service refuses keys with a slash; use base64.URLEncoding (azpatterns: keys.Escape)")
+		case path == "strconv" && name == "FormatFloat" && !k.partition:
+			c.report(call, "keys are compared as text, so rows with this number are not in numeric order; store a whole number, padded with zeros (azpatterns: keys.Digits)")
+		case decl != nil && decl.Body != nil && depth < 2:
+			for _, ret := range c.returns(decl.Body) {
+				c.madeKey(k, ret.Results[0], depth+1)
+			}
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"go/ast"
+	"go/token"
 	"go/types"
 	"regexp"
 	"slices"
@@ -56,8 +57,9 @@ func expiry(c *check) {
 		if value := c.Const(set.Value); set.Name == "InsecureAllowCredentialWithHTTP" && value != nil && value.String() == "true" && !c.isTest(set.At) && !c.chosen(set.At) {
 			c.report(set.At, "the credential is sent without encryption; use https")
 		}
-		if path, name := source.NameOf(c.TypeOf(set.Of)); set.Name == "StartTime" && source.IsSDK(path) && strings.HasSuffix(name, "SignatureValues") && !c.isTest(set.At) {
-			if _, now, _ := c.clock(c.Resolve(set.Value)); now == "Now" && !source.Any(c.Resolve(set.Value), func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "Add" }) {
+		if path, name := source.NameOf(c.TypeOf(set.Of)); set.Name == "StartTime" && source.IsSDK(path) && (strings.HasSuffix(name, "SignatureValues") || strings.HasSuffix(name, "SASURLOptions")) && !c.isTest(set.At) {
+			start := c.Resolve(set.Value)
+			if _, now, _ := c.clock(start); now == "Now" && !source.Any(start, func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "Add" }) {
 				c.report(set.Value, "a service whose clock is behind refuses this signature for the first minutes; leave the start out, or set it some minutes back")
 			}
 		}
@@ -122,7 +124,7 @@ func logged(c *check) {
 }
 
 // limits reports values that the service refuses, or which make it drop messages.
-var limits = &Rule{Name: "limits", Severity: Error, run: every(options, names, recreated, growing, lease, expires, blockIDs, binaryMessages)}
+var limits = &Rule{Name: "limits", Severity: Error, run: every(options, names, recreated, growing, lease, expires, unreleased, blockIDs, binaryMessages, nanoseconds)}
 
 // most is the greatest value of an option.
 var most = map[string]int64{"NumberOfMessages": 32, "VisibilityTimeout": 7 * 24 * 3600, "Top": 1000}
@@ -136,6 +138,13 @@ func options(c *check) {
 		path, name := source.NameOf(c.TypeOf(set.Of))
 		if n, ok := c.number(set.Value); ok && n > mostRetries && set.Name == "MaxRetries" && name == "RetryOptions" {
 			c.report(set.Value, "during an outage each call is repeated for so long that callers wait and all of them press on the service; limit the tries to a few, and the time by a deadline")
+		}
+		if set.Name == "StatusCodes" && name == "RetryOptions" {
+			for e := range source.All[ast.Expr](c.Resolve(set.Value)) {
+				if code, ok := c.ConstInt(e); ok && (code == 409 || code == 412) {
+					c.report(e, fmt.Sprintf("a request that was refused with %d is refused again, however often it is sent; leave the code out, and handle the conflict (azpatterns: errors.Is with patterns.ErrConflict)", code))
+				}
+			}
 		}
 		if path != source.Tables && path != source.Queues || !strings.HasSuffix(name, "Options") {
 			continue
@@ -170,6 +179,12 @@ func names(c *check) {
 				continue
 			}
 			wrong := ok && (!valid.MatchString(name) || len(name) < 3 || len(name) > 63)
+			if loop, isRange := c.Parent(c.Definition(c.Object(arg))).(*ast.RangeStmt); isRange && c.Literal(loop.X) != nil && c.Object(loop.Value) == c.Object(arg) {
+				for _, e := range c.Literal(loop.X).Elts {
+					name, ok := c.ConstText(e)
+					wrong = wrong || ok && !valid.MatchString(name)
+				}
+			}
 			for _, t := range c.Texts(arg) {
 				for _, part := range t.Parts { // the middle of a name is like the part
 					wrong = wrong || !ok && part.Hole == nil && !valid.MatchString("aa"+part.Text+"aa")
@@ -197,6 +212,32 @@ var expires = each(source.Blobs, "AcquireLease", "the lease ends after so many s
 	})
 })
 
+// unreleased reports leases without an end that a failure of the work leaves behind.
+var unreleased = each(source.Blobs, "AcquireLease", "if the function returns before the lease is released, it lasts for ever, and nothing else can get it; release it in a deferred call", func(c *check, call *source.Call) bool {
+	n, ok := c.number(call.Arg(1))
+	_, err, stmt := c.Results(call.CallExpr)
+	released := c.another(call, true, "ReleaseLease")
+	if !ok || n != -1 || stmt == nil || released == nil || source.Around[*ast.DeferStmt](c.Package, released) != nil || source.Around[*ast.FuncLit](c.Package, released) != nil {
+		return false
+	}
+	return source.Any(c.Decl(call).Body, func(ret *ast.ReturnStmt) bool {
+		branch := source.Around[*ast.IfStmt](c.Package, ret)
+		ofAcquire := branch != nil && source.Any(branch.Cond, func(id *ast.Ident) bool { return c.Object(id) == err }) && !source.Any(branch, func(s *ast.AssignStmt) bool { return c.Sets(s, err) })
+		_, reset := append(c.after(stmt), nil)[0].(*ast.IfStmt)
+		return ret.Pos() > call.End() && ret.End() < released.Pos() && !(ofAcquire && reset)
+	})
+})
+
+// nanoseconds reports durations that become the seconds of an option.
+func nanoseconds(c *check) {
+	for call := range nodes(c, func(call *ast.CallExpr) bool { return len(call.Args) == 1 && !c.isTest(call) }) {
+		basic, ok := c.TypeOf(call).Underlying().(*types.Basic)
+		if ok && basic.Kind() == types.Int32 && c.pass.TypesInfo.Types[call.Fun].IsType() && source.IsNamed(c.TypeOf(call.Args[0]), "time", "Duration") && c.Const(call.Args[0]) == nil && c.importsSDK(call) && !source.Any(ast.Node(c.Decl(call)), func(b *ast.BinaryExpr) bool { return b.Op == token.QUO }) {
+			c.report(call, "this is the number of nanoseconds, of which an int32 holds two seconds; divide by time.Second")
+		}
+	}
+}
+
 // growing reports properties to which each write appends.
 func growing(c *check) {
 	const message = "this property grows with each write, and the service refuses more than 64 KiB; store a row for each element (azpatterns: secondaryindex.Intra, logtail)"
@@ -222,7 +263,7 @@ func growing(c *check) {
 // recreated reports tables, queues and containers that are created while the service still deletes them.
 var recreated = each("", "CreateTable CreateQueue CreateContainer", "the service needs at least 30 s to delete this, and refuses to create it until then; delete its content instead, or use another name (azpatterns: Table.DeleteWhere)", func(c *check, call *source.Call) bool {
 	deleted := c.another(call, false, "DeleteTable", "DeleteQueue", "DeleteContainer")
-	return deleted != nil && !c.leavesAfter(deleted, call)
+	return deleted != nil && !c.uses(c.Decl(call), "BeingDeleted") && !c.leavesAfter(deleted, call)
 })
 
 // blockIDs reports block ids of different length.

@@ -87,6 +87,28 @@ var stale = &Rule{Name: "stale", Severity: Error, run: every(
 		}
 		return false
 	}),
+	each(source.Queues, "UpdateMessage", "the new receipt is dropped, and the service refuses the old one, which a later call has; store that of the reply", func(c *check, call *source.Call) bool {
+		reply, _, _ := c.Results(call.CallExpr)
+		receipt := c.Object(call.Arg(2))
+		if receipt == nil || reply != nil && source.Any(c.Decl(call), func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "PopReceipt" && c.Object(sel.X) == reply }) {
+			return false
+		}
+		body, _ := c.Body(call)
+		for later := range c.CallsOf(source.Queues, "DeleteMessage", "UpdateMessage") {
+			if inner, _ := c.Body(later); inner == body && c.Object(later.Arg(2)) == receipt && (later.Pos() > call.Pos() && !c.leavesAfter(call, later) || later == call && c.Loop(call) != nil && !source.Within(c.Loop(call), c.Definition(receipt))) {
+				return !source.Any(body, func(s *ast.AssignStmt) bool { return s.Pos() > call.Pos() && c.Sets(s, receipt) })
+			}
+		}
+		return false
+	}),
+	each(source.Tables, "UpdateEntity", "this sends the old content with the ETag of a new read, which overwrites what others wrote since then; read and change the entity in each round (azpatterns: Table.Update)", func(c *check, call *source.Call) bool {
+		match := c.Object(source.Root(c.Field(c.Literal(call.Arg(2)), "IfMatch")))
+		return c.Loop(call) != nil && match != nil && source.Any(c.Loop(call), func(s *ast.AssignStmt) bool {
+			read, ok := s.Rhs[0].(*ast.CallExpr)
+			first, isIdent := s.Lhs[0].(*ast.Ident)
+			return ok && isIdent && first.Name == "_" && c.Sets(s, match) && c.FactOf(read).Reads
+		})
+	}),
 	each(source.Tables, "UpdateEntity DeleteEntity", "the ETag was read before the loop, so once it does not match it never will; read the entity again in each round (azpatterns: Table.Update)", func(c *check, call *source.Call) bool {
 		loop := c.attempt(call)
 		match := c.Field(c.Literal(call.Arg(len(call.Args)-1)), "IfMatch")
@@ -145,7 +167,7 @@ var moved = &Rule{Name: "moved", Severity: Error, run: every(
 			if source.Any(decl.Body, func(later *ast.CallExpr) bool {
 				to, _ := source.Selected(later.Fun)
 				f := c.FactOf(later)
-				return later.Pos() > call.Pos() && f.Writes && !f.Removes && !f.Deletes && !c.leavesAfter(call, later) && c.Loop(later) == c.Loop(call) && (!c.Same(from, to) || c.CallOf(call) == nil && c.setsKey(decl, replies)) &&
+				return later.Pos() > call.Pos() && f.Writes && !f.Removes && !f.Deletes && !c.leavesAfter(call, later) && c.Loop(later) == c.Loop(call) && (!c.Same(from, to) || c.setsKey(decl, replies) || c.IsCall(call, "DeleteEntity") && c.IsCall(later, "AddEntity")) &&
 					slices.ContainsFunc(later.Args[min(1, len(later.Args)):], func(arg ast.Expr) bool { return c.MentionsAny(arg, replies) })
 			}) {
 				c.report(call, "what is deleted here is written elsewhere only afterwards: if the process ends in between, it is lost; write first, and make both repeatable (azpatterns: package move)")
@@ -156,6 +178,17 @@ var moved = &Rule{Name: "moved", Severity: Error, run: every(
 		row := c.another(call, true, "DeleteEntity")
 		return row != nil && c.another(call, false, "GetEntity") != nil && c.MentionsAny(call.CallExpr, c.replies(c.Decl(call))) && !c.leavesAfter(call, row)
 	}),
+	func(c *check) {
+		for _, call := range c.AllCalls() {
+			_, deletes := c.DeclOf(call)
+			row := func(later *ast.CallExpr) bool {
+				return later.Pos() > call.Pos() && c.CallOf(later) == nil && c.makes(later, "DeleteEntity") && !c.leavesAfter(call, later) && c.Loop(later) == c.Loop(call)
+			}
+			if decl := c.Decl(call); decl != nil && deletes != nil && c.CallOf(call) == nil && c.deletesBlob(deletes) && !c.isTest(call) && source.Any(decl.Body, row) {
+				c.report(call, "the row refers to this blob until it is deleted too; delete the row first (azpatterns: package largeentity)")
+			}
+		}
+	},
 	each(source.Blobs, "Delete DeleteBlob", "the copy was only started, and can fail after the original is deleted; wait until CopyStatus is success", func(c *check, call *source.Call) bool {
 		started := c.another(call, false, "StartCopyFromURL")
 		if started != nil {
@@ -171,8 +204,22 @@ var moved = &Rule{Name: "moved", Severity: Error, run: every(
 	}),
 )}
 
+// deletesBlob reports whether a function deletes a blob and no row.
+func (c *check) deletesBlob(decl *ast.FuncDecl) bool {
+	return source.Any(decl.Body, func(call *ast.CallExpr) bool {
+		return c.IsCall(call, "Delete", "DeleteBlob") && c.CallOf(call).Path == source.Blobs
+	}) && !source.Any(decl.Body, func(call *ast.CallExpr) bool { return c.IsCall(call, "DeleteEntity") })
+}
+
 // parallel reports goroutines whose number nothing limits.
 var parallel = &Rule{Name: "parallel", Severity: Warning, run: func(c *check) {
+	for _, p := range c.nextPages() {
+		for n := range c.Ancestors(p.call) {
+			if def := c.Definition(c.Object(p.pager)); c.starts(n) && c.Loop(n) != nil && def != nil && !source.Within(c.Loop(n), def) && !c.uses(n, "Lock") {
+				c.report(p.call, "several goroutines use one pager, which is not safe for that, so pages are repeated or skipped; read the pages in one goroutine, and pass their rows on (azpatterns: Table.Query)")
+			}
+		}
+	}
 	for s := range nodes(c, func(s ast.Node) bool { return c.starts(s) && !c.isTest(s) }) {
 		loop, ok := c.Loop(s).(*ast.RangeStmt)
 		if !ok || c.Literal(loop.X) != nil || source.IsBasic(c.TypeOf(loop.X), types.IsInteger) {
@@ -218,7 +265,7 @@ func (c *check) requests(n ast.Node) bool {
 
 // background reports requests in a handler, or in a function with a context, that nothing can end.
 var background = &Rule{Name: "background", Severity: Warning, run: func(c *check) {
-	for s := range nodes(c, func(s *ast.GoStmt) bool { return !c.isTest(s) }) {
+	for s := range nodes(c, func(s ast.Node) bool { return c.starts(s) && !c.isTest(s) }) {
 		body, _ := c.Body(s)
 		waits := c.uses(body, "Wait") || source.Any(body, func(e *ast.UnaryExpr) bool { return e.Op == token.ARROW && !source.Within(s, e) })
 		if !waits && c.requests(s) && source.Any(s, func(e ast.Expr) bool {

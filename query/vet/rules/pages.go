@@ -140,7 +140,7 @@ var pageError = &Rule{Name: "pageerror", Severity: Error, Fixes: true, run: func
 			}
 			continue
 		}
-		if s := c.failure(p.call, p.err); s != nil && !c.passedOn(p, s, loop) {
+		if s := c.failure(p.call, p.err); s != nil && (!c.passedOn(p, s, loop) || c.goesOn(s, loop)) {
 			c.pageError(p, s, loop)
 		}
 	}
@@ -153,6 +153,18 @@ func (c *check) passedOn(p nextPage, s *ast.IfStmt, loop ast.Stmt) bool {
 		used := id.Pos() > loop.End() || source.Within(s.Body, id) && !c.logged(id)
 		return used && c.pass.TypesInfo.ObjectOf(id) == p.err
 	})
+}
+
+// goesOn reports whether a branch only notes an error and continues a loop that nothing but the pager ends.
+func (c *check) goesOn(s *ast.IfStmt, loop ast.Stmt) bool {
+	last, ok := append([]ast.Stmt{nil}, s.Body.List...)[len(s.Body.List)].(*ast.BranchStmt)
+	counts := source.Any(s.Body, func(*ast.IncDecStmt) bool { return true }) || source.Any(s.Body, func(*ast.IfStmt) bool { return true })
+	f, isFor := loop.(*ast.ForStmt)
+	onlyMore := false
+	if isFor {
+		_, onlyMore = f.Cond.(*ast.CallExpr)
+	}
+	return ok && last.Tok == token.CONTINUE && !counts && onlyMore
 }
 
 // returnsError returns the results of a function if the last one is an error, and else nil.
@@ -193,6 +205,9 @@ func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {
 		c.report(s.Cond, message, c.returnFix(p, last)...)
 	case *ast.ReturnStmt:
 		n := c.returnsError(p.fn).Len()
+		if yield := c.yieldsError(p.fn); yield != nil && len(last.Results) == 0 && !source.Any(s.Body, func(call *ast.CallExpr) bool { return c.Object(call.Fun) == yield }) {
+			c.report(s.Cond, "the iterator ends without the error, so a failed request looks like missing rows; yield the error (azpatterns: Table.Query)")
+		}
 		if n == 0 && len(last.Results) > 0 && !slices.ContainsFunc(last.Results, c.signals) {
 			c.report(s.Cond, end)
 		}
@@ -207,6 +222,16 @@ func (c *check) pageError(p nextPage, s *ast.IfStmt, loop ast.Stmt) {
 			c.report(s.Cond, again)
 		}
 	}
+}
+
+// yieldsError returns the parameter of an iterator that takes an error with each element, or nil.
+func (c *check) yieldsError(fn ast.Node) types.Object {
+	for param := range c.signature(fn).Params().Variables() {
+		if yield, ok := param.Type().Underlying().(*types.Signature); ok && yield.Params().Len() == 2 && source.IsError(yield.Params().At(1).Type()) {
+			return param
+		}
+	}
+	return nil
 }
 
 // signals reports whether a result can show a failure to the caller: anything but a variable with rows.

@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"iter"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/analysis"
 
@@ -67,7 +68,7 @@ var comparisons = &Rule{Name: "comparisons", Severity: Error, run: func(c *check
 }}
 
 // badFilter reports filters that the service rejects.
-var badFilter = &Rule{Name: "badfilter", Severity: Error, run: func(c *check) {
+var badFilter = &Rule{Name: "badfilter", Severity: Error, run: every(twice, func(c *check) {
 	for _, filter := range c.Filters {
 		for _, v := range filter.Values {
 			var syntax *query.SyntaxError
@@ -76,7 +77,55 @@ var badFilter = &Rule{Name: "badfilter", Severity: Error, run: func(c *check) {
 			}
 		}
 	}
-}}
+})}
+
+// twice reports keys and filters that the program escapes although the SDK does.
+func twice(c *check) {
+	escapes := func(e ast.Expr, path, name string) *ast.CallExpr {
+		call, _ := c.Follow(e).(*ast.CallExpr)
+		if _, decl := c.DeclOf(call); decl != nil && decl.Body != nil && len(c.returns(decl.Body)) == 1 {
+			call, _ = c.Follow(c.returns(decl.Body)[0].Results[0]).(*ast.CallExpr)
+		}
+		if call == nil {
+			return nil
+		}
+		if gotPath, gotName := c.Callee(call); gotPath != path || gotName != name {
+			return nil
+		}
+		return call
+	}
+	for call := range c.CallsOf(source.Tables, "GetEntity", "DeleteEntity") {
+		for i := 1; i < 3; i++ {
+			if doubled := escapes(call.Arg(i), "strings", "ReplaceAll"); doubled != nil && len(doubled.Args) == 3 && !c.isTest(call) {
+				if of, ok := c.ConstText(doubled.Args[1]); ok && of == "'" {
+					c.report(call.Arg(i), "the SDK doubles the quotes of a key itself, so this reads another row; pass the key as it is (azpatterns: Table.Get)")
+				}
+			}
+		}
+	}
+	for _, filter := range c.Filters {
+		for _, v := range filter.Values {
+			for i, part := range v.Parts {
+				id, ok := part.Hole.(*ast.Ident)
+				if !ok || i == 0 || !strings.HasSuffix(v.Parts[i-1].Text, " and ") {
+					continue
+				}
+				args, _ := c.Arguments(id)
+				if fn, n := c.Param(id); fn != nil {
+					args = c.Passed(fn, n)
+				}
+				for _, arg := range args {
+					if text, _ := c.ConstText(arg); strings.Contains(text, " or ") && !strings.HasPrefix(text, "(") {
+						c.report(arg, "and binds tighter than or, so what follows or is searched without the condition before it; put this condition into parentheses (azpatterns: query.And and query.Or)")
+					}
+				}
+			}
+			if len(v.Parts) == 1 && (escapes(v.Parts[0].Hole, "net/url", "QueryEscape") != nil || escapes(v.Parts[0].Hole, "net/url", "PathEscape") != nil) {
+				c.report(v.Parts[0].Hole, "the SDK escapes the filter itself, so the service gets one that is escaped twice, and rejects it; pass the filter as it is (azpatterns: package query writes filters)")
+			}
+		}
+	}
+}
 
 // A plan is that of one text of a filter.
 type plan struct {
@@ -121,6 +170,17 @@ func (c *check) reportFilter(n ast.Node, v source.Value, message string, fixes .
 
 // firstPage reports queries of which only the first page is read.
 var firstPage = &Rule{Name: "firstpage", Severity: Error, run: func(c *check) {
+	ofPage := func(name string) (found ast.Node) {
+		for sel := range nodes(c, func(sel *ast.SelectorExpr) bool {
+			return sel.Sel.Name == name && source.IsNamed(c.TypeOf(sel.X), source.Tables, "ListEntitiesResponse") && !c.isTest(sel)
+		}) {
+			found = sel
+		}
+		return found
+	}
+	if row := ofPage("NextRowKey"); row != nil && ofPage("NextPartitionKey") == nil {
+		c.report(row, "a continuation token has two keys, and with this one only the next request does not go on where this page ends; keep NextPartitionKey, too (azpatterns: Table.Page)")
+	}
 	for _, p := range c.nextPages() {
 		created, ok := c.Follow(p.pager).(*ast.CallExpr)
 		if ok && p.page != nil && c.onlyOnce(p, created) && !c.keeps(p) && !c.needsOnePage(created) {

@@ -149,9 +149,13 @@ var visibility = &Rule{Name: "visibility", Severity: Error, run: func(c *check) 
 		} else if c.Literal(call.Arg(1)) == nil && !c.IsNil(call.Arg(1)) {
 			continue
 		}
+		n, ok := c.number(c.Field(c.Literal(call.Arg(1)), "NumberOfMessages"))
+		if ok && n > 1 && source.Any(ast.Node(c.Decl(call)), c.starts) {
+			n = 1
+		}
 		renews := source.AnyIn(c.Package, func(sel *ast.SelectorExpr) bool { return sel.Sel.Name == "UpdateMessage" })
-		if at := c.longer(c.Decl(call), hidden, 2); at != nil && !renews {
-			c.report(call, "a message is hidden for "+hidden.String()+", and the work with it may take longer, so another worker gets it too; hide it for longer, or renew it with UpdateMessage (azpatterns: eventual.NewWorker)")
+		if at := c.longer(c.Decl(call), hidden/time.Duration(max(n, 1)), 2); at != nil && !renews {
+			c.report(call, "a message is hidden for "+hidden.String()+", and the work with it may take longer, that with all that are received if they are several, so another worker gets it too; hide it for longer, or renew it with UpdateMessage (azpatterns: eventual.NewWorker)")
 		}
 	}
 }}

@@ -88,7 +88,7 @@ var openRange = &Rule{Name: "openrange", Severity: Error, run: func(c *check) {
 				if ends := prefixEnd.FindStringSubmatch(p.value.Example); ends != nil && ends[1] == ends[3] && ends[2] == ends[4] {
 					c.reportFilter(e, p.value, "the upper bound leaves out keys that begin with the prefix and go on with its last character; use lt with the prefix whose last character is the next one (azpatterns: query.RowKey.HasPrefix)")
 				}
-				isPrefix := part.Hole != nil && strings.Contains(strings.ToLower(exprName(part.Hole)), "prefix") || regexp.MustCompile(`[_\-:|~.#]'`).MatchString(part.Text)
+				isPrefix := part.Hole != nil && strings.Contains(strings.ToLower(exprName(part.Hole)), "prefix") || prefixText.MatchString(p.value.Example)
 				if isPrefix && key != nil && (part.Hole == nil || p.value.Slots[i].Quoted) && !strings.Contains(p.value.Example, key[1]+" l") {
 					c.reportFilter(e, p.value, "the filter has only the lower bound of a prefix, so all greater keys match too; add "+key[1]+" lt with the prefix whose last character is the next one (azpatterns: query.RowKey.HasPrefix)")
 				}
@@ -99,6 +99,9 @@ var openRange = &Rule{Name: "openrange", Severity: Error, run: func(c *check) {
 
 // prefixEnd matches a range from a prefix to the prefix with a digit or letter.
 var prefixEnd = regexp.MustCompile(`\b(PartitionKey|RowKey) ge '([^']+)' and (PartitionKey|RowKey) l[et] '([^']+)[9zZ]'`)
+
+// prefixText matches a lower bound that ends in a separator.
+var prefixText = regexp.MustCompile(`\b(PartitionKey|RowKey) g[et] '[^']*[_\-:|~.#]'`)
 
 var lowerBound = regexp.MustCompile(`\b(PartitionKey|RowKey) g[et] '`)
 

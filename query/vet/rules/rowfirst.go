@@ -25,7 +25,7 @@ var rowFirst = &Rule{Name: "rowfirst", Severity: Warning, run: func(c *check) {
 			continue
 		}
 		row := c.rowBefore(call)
-		if row != nil && c.share(c.rowOf(row), c.made(call.Args, 0)) && !slices.ContainsFunc(c.AllCalls(), func(first *ast.CallExpr) bool { // one more message before the row
+		if row != nil && c.share(c.rowOf(row), c.made(append(call.Args[:len(call.Args):len(call.Args)], call.Fun), 0)) && !slices.ContainsFunc(c.AllCalls(), func(first *ast.CallExpr) bool { // one more message before the row
 			return first.Pos() < row.Pos() && c.Decl(first) == decl && c.makes(first, "EnqueueMessage", "UploadBuffer", "UploadStream", "UploadFile")
 		}) {
 			c.report(call, message)

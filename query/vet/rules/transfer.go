@@ -131,6 +131,30 @@ var body = &Rule{Name: "body", Severity: Warning, run: every(
 			return c.Decl(set.At) == decl && c.MentionsAny(set.Value, map[types.Object]bool{reply: true})
 		})
 	}),
+	each(source.Blobs, "DownloadStream", "the bodies are closed when the function returns, so those of all rounds stay open; close each in its round", func(c *check, call *source.Call) bool {
+		reply, _, _ := c.Results(call.CallExpr)
+		loop := c.Loop(call)
+		return loop != nil && reply != nil && source.Any(loop, func(s *ast.DeferStmt) bool {
+			return c.Loop(s) == loop && c.Mentions(s, reply) && c.uses(s, "Close")
+		})
+	}),
+	func(c *check) {
+		for _, call := range c.AllCalls() {
+			writes := nameOfCall(call) == "Write" && len(call.Args) == 1 && c.another(&source.Call{CallExpr: call}, false, "DownloadStream") != nil
+			if !writes && !c.IsCall(call, "UploadBuffer") || c.isTest(call) {
+				continue
+			}
+			for _, arg := range call.Args {
+				s, ok := c.Parent(c.Definition(c.Object(arg))).(*ast.AssignStmt)
+				if !ok || len(s.Rhs) != 1 || c.Loop(s) != nil {
+					continue
+				}
+				if read, isCall := s.Rhs[0].(*ast.CallExpr); isCall && calleePath(c, read) == "io" && nameOfCall(read) == "ReadAll" && len(read.Args) == 1 && !c.limited(read.Args[0]) {
+					c.report(read, "all bytes are held in memory, only to be passed on; use io.Copy, or UploadStream")
+				}
+			}
+		}
+	},
 	each(source.Blobs, "UploadBuffer UploadStream", "the whole file is held in memory; open it, and use UploadFile", func(c *check, call *source.Call) bool {
 		return slices.ContainsFunc(call.Args, func(arg ast.Expr) bool {
 			read, ok := c.Follow(arg).(*ast.CallExpr)
@@ -138,3 +162,13 @@ var body = &Rule{Name: "body", Severity: Warning, run: every(
 		})
 	}),
 )}
+
+// limited reports whether a reader ends after a number of bytes that fits into memory easily.
+func (c *check) limited(reader ast.Expr) bool {
+	made, ok := c.Follow(reader).(*ast.CallExpr)
+	if !ok || len(made.Args) < 2 || nameOfCall(made) != "LimitReader" && nameOfCall(made) != "MaxBytesReader" {
+		return false
+	}
+	n, known := c.number(made.Args[len(made.Args)-1])
+	return !known || n <= 16<<20
+}

@@ -75,7 +75,7 @@ func (c *check) lose(l lossAt) {
 }
 
 // edmField reports fields of the EDM types of aztables in a plain struct. Only aztables.EDMEntity writes their annotations.
-var edmField = &Rule{Name: "edmfield", Severity: Error, run: func(c *check) {
+var edmField = &Rule{Name: "edmfield", Severity: Error, run: every(withoutTypes, zoneless, func(c *check) {
 	for call := range nodes(c, func(call *ast.CallExpr) bool {
 		return len(call.Args) == 1 && source.IsNamed(c.TypeOf(call), source.Tables, "EDMDateTime") && !c.isTest(call)
 	}) {
@@ -94,7 +94,30 @@ var edmField = &Rule{Name: "edmfield", Severity: Error, run: func(c *check) {
 			}
 		}
 	}
-}}
+})}
+
+// withoutTypes reports reads without metadata whose rows are decoded into typed properties.
+func withoutTypes(c *check) {
+	for _, set := range c.Set {
+		decl := c.Decl(set.At)
+		if path, name := source.NameOf(c.TypeOf(set.Of)); set.Name == "Format" && path == source.Tables && strings.HasSuffix(name, "Options") && decl != nil && !c.isTest(set.At) && c.uses(set.Value, "MetadataFormatNone") && c.uses(decl, "EDM") {
+			c.report(set.Value, "without metadata the reply has no types, so Int64, DateTime and other values arrive as text; leave Format out")
+		}
+	}
+}
+
+// zoneless reports local times that are written with a Z.
+func zoneless(c *check) {
+	for call := range nodes(c, func(call *ast.CallExpr) bool { return nameOfCall(call) == "Format" && !c.isTest(call) }) {
+		of, _ := source.Selected(call.Fun)
+		if layout := c.layout(call); of == nil || !strings.HasSuffix(layout, "Z") || !c.importsSDK(call) || c.isUTC(of) {
+			continue
+		}
+		if _, name, utc := c.clock(of); !utc && (name == "Now" || name == "Unix" || name == "UnixMilli") {
+			c.report(call, "this layout calls the time UTC, and it is local; convert it with UTC()")
+		}
+	}
+}
 
 // isLocal reports whether a time is made in a zone that is not known to be UTC, in the function or in one that it calls.
 func (c *check) isLocal(e ast.Expr) bool {

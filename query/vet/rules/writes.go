@@ -12,20 +12,36 @@ import (
 
 // partial reports changes that remove more than the program names, or less.
 var partial = &Rule{Name: "partial", Severity: Error, run: every(
+	each(source.Queues, "UpdateMessage", "this replaces the text of the message with an empty one, so the next worker that receives it has nothing; pass the text of the message", func(c *check, call *source.Call) bool {
+		text, ok := c.ConstText(call.Arg(3))
+		return ok && text == "" && c.hides(c.Field(c.Literal(call.Arg(4)), "VisibilityTimeout"))
+	}),
 	each(source.Blobs, "SetMetadata", "this replaces all metadata of the blob, so what others have set is lost; change a copy of the metadata that were read", func(c *check, call *source.Call) bool {
 		copies := source.Any(c.Decl(call), func(n ast.Node) bool {
 			loop, isLoop := n.(*ast.RangeStmt)
 			copied, isCall := n.(*ast.CallExpr)
-			return isLoop && c.uses(loop.X, "etadata") || isCall && strings.HasPrefix(calleePath(c, copied), "maps") && c.uses(copied, "etadata")
+			return isLoop && c.uses(loop.X, "etadata") || isCall && strings.HasPrefix(calleePath(c, copied), "maps") && len(copied.Args) > 0 && c.uses(copied.Args[len(copied.Args)-1], "etadata")
 		})
 		return c.another(call, false, "GetProperties") != nil && c.Literal(call.Arg(1)) != nil && !copies
 	}),
 	each(source.Blobs, "SetHTTPHeaders", "this sets all headers of the blob, so the content type and others are cleared; change what blob.ParseHTTPHeaders returns", func(c *check, call *source.Call) bool {
 		lit := c.Literal(call.Arg(1))
-		return lit != nil && len(lit.Elts) > 0 && len(lit.Elts) < 3 && c.Field(lit, "BlobContentType") == nil && !c.setsField(call.Arg(1), "BlobContentType")
+		n := 0
+		for _, set := range c.Set {
+			if set.Of == ast.Expr(lit) || c.Object(set.Of) != nil && c.Same(set.Of, call.Arg(1)) {
+				n++
+			}
+		}
+		return lit != nil && n > 0 && n < 3 && c.Field(lit, "BlobContentType") == nil && !c.setsField(call.Arg(1), "BlobContentType")
 	}),
 	replaced, merged, unselected,
 )}
+
+// hides reports whether a time for which a message is hidden is none or more than zero: with zero a worker returns a message with another text.
+func (c *check) hides(e ast.Expr) bool {
+	n, ok := c.number(e)
+	return e != nil && (!ok || n > 0)
+}
 
 func calleePath(c *check, call *ast.CallExpr) string {
 	path, _ := c.Callee(call)
@@ -251,7 +267,9 @@ func newKeys(c *check) {
 		again := c.attempt(k.expr)
 		if again != nil && source.Within(again, c.Follow(k.expr)) && c.writesIn(again) {
 			c.report(k.expr, "each attempt writes a row with another key, so an attempt whose reply was lost leaves a second row; choose the key before the loop, and take a conflict for success")
-		} else if slices.ContainsFunc(append(c.callersOf(decl), decl), func(decl *ast.FuncDecl) bool { return c.handlesMessage(decl) && c.writesIn(decl) }) {
+		} else if slices.ContainsFunc(append(c.callersOf(decl), decl), func(caller *ast.FuncDecl) bool {
+			return (c.handlesMessage(caller) || caller != decl && c.uses(caller, "DequeueMessage") && c.uses(caller, "DeleteMessage")) && c.writesIn(caller)
+		}) {
 			c.report(k.expr, "a message can arrive twice, and each time this writes another row; make the key of what the message contains (azpatterns: eventual.NewWorker)")
 		}
 	}
@@ -275,6 +293,12 @@ func (c *check) isNew(key ast.Expr) bool {
 			continue
 		}
 		call, _ := c.Follow(part.Hole).(*ast.CallExpr)
+		if call != nil && nameOfCall(call) == "String" && len(call.Args) == 0 {
+			of, _ := source.Selected(call.Fun)
+			if made, ok := c.Follow(of).(*ast.CallExpr); ok {
+				call = made
+			}
+		}
 		_, name, _ := c.clock(part.Hole)
 		random := call != nil && c.imports(call, "rand", "uuid", "/xid", "/ulid", "ksuid")
 		if call != nil {

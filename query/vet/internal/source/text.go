@@ -242,6 +242,8 @@ func (ev *evaluator) call(call *ast.CallExpr) []Text {
 		}
 	case path == "fmt" && name == "Sprintf" && len(call.Args) > 0 && !call.Ellipsis.IsValid():
 		return ev.format(call.Args[0], call.Args[1:])
+	case path == "fmt" && name == "Appendf" && len(call.Args) > 1 && !call.Ellipsis.IsValid() && ev.IsNil(call.Args[0]):
+		return ev.format(call.Args[1], call.Args[2:])
 	case path == "strings" && name == "Join" && len(call.Args) == 2:
 		return ev.joined(call)
 	case path == "strings" && name == "Builder.String", path == "bytes" && name == "Buffer.String":
