@@ -61,13 +61,21 @@ func TestMistakesOfTheServicesAreFound(t *testing.T) {
 	}
 }
 
+// Likewise for those in testdata/heldout. One of them sends its message after the row, which is the mistake of another program.
+func TestMistakesOfThePublishedProgramsAreFound(t *testing.T) {
+	found, findings := measure(t, "heldout", "testdata/heldout", "./...", func(r *Rule) bool { return !r.Off })
+	if found.holds < 114 || findings.of-findings.holds > 5 {
+		t.Errorf("fewer mistakes are found than before, %v, or more findings are elsewhere, %v", found, findings)
+	}
+}
+
 // The figures on mistakes that were written by an author who does not know the rules. No rule has been changed for these programs, which are a
 // module of their own, with the SDK's newest versions.
 func TestFiguresOfTheHeldOutMistakes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures, and asserts only the number of the mistakes")
 	}
-	if mistakes, _ := measure(t, "heldout", "testdata/heldout", "./...", func(r *Rule) bool { return !r.Off }); mistakes.of < 140 {
+	if mistakes, _ := measure(t, "unseen", "testdata/unseen", "./...", func(r *Rule) bool { return !r.Off }); mistakes.of < 110 {
 		t.Errorf("there are %d mistakes", mistakes.of)
 	}
 }

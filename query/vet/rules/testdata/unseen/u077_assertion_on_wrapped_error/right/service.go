@@ -1,0 +1,35 @@
+package right
+
+import (
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+)
+
+type Service struct {
+	repo *ArtistRepo
+}
+
+func statusOf(err error) int {
+	var re *azcore.ResponseError
+	if errors.As(err, &re) && re.StatusCode == http.StatusNotFound {
+		return http.StatusNotFound
+	}
+	return http.StatusInternalServerError
+}
+
+func (s *Service) GetArtist(w http.ResponseWriter, r *http.Request) {
+	a, err := s.repo.Load(r.Context(), r.PathValue("genre"), r.PathValue("id"))
+	if err != nil {
+		code := statusOf(err)
+		http.Error(w, http.StatusText(code), code)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if err := json.NewEncoder(w).Encode(a); err != nil {
+		slog.Warn("write artist", "err", err)
+	}
+}
