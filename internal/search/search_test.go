@@ -66,7 +66,7 @@ var faults = []struct {
 	{name: "a late request and a crash", messages: 1, crashes: 1, late: 1, gate: -1},
 }
 
-// A run allocates much and keeps little, and the processes of a run wait for each other.
+// A run allocates much and keeps little.
 func TestMain(m *testing.M) {
 	debug.SetGCPercent(800)
 	debug.SetMemoryLimit(1 << 30)

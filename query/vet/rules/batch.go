@@ -145,7 +145,7 @@ func sameRow(c *check) {
 			loop, _ = c.appendLoop(call, id)
 		}
 		over, isRange := loop.(*ast.RangeStmt)
-		if !isRange || c.isTest(call) {
+		if !isRange || c.isTest(call) || source.Any(over.Body, c.writesRow) { // such a row may be written alone
 			continue
 		}
 		element := c.Derived(over.Body, c.Object(over.Key), c.Object(over.Value))

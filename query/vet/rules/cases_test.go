@@ -64,7 +64,7 @@ func TestMistakesOfTheServicesAreFound(t *testing.T) {
 // Likewise for those in testdata/heldout. One of them sends its message after the row, which is the mistake of another program.
 func TestMistakesOfThePublishedProgramsAreFound(t *testing.T) {
 	found, findings := measure(t, "heldout", "testdata/heldout", "./...", func(r *Rule) bool { return !r.Off })
-	if found.holds < 114 || findings.of-findings.holds > 5 {
+	if found.holds < 116 || findings.of-findings.holds > 5 {
 		t.Errorf("fewer mistakes are found than before, %v, or more findings are elsewhere, %v", found, findings)
 	}
 }

@@ -37,7 +37,7 @@ var partial = &Rule{Name: "partial", Severity: Error, run: every(
 	replaced, merged, unselected,
 )}
 
-// hides reports whether a time for which a message is hidden is none or more than zero: with zero a worker returns a message with another text.
+// hides reports whether a message is hidden for some time, or for one that is not known, so that the change only makes time for the work.
 func (c *check) hides(e ast.Expr) bool {
 	n, ok := c.number(e)
 	return e != nil && (!ok || n > 0)

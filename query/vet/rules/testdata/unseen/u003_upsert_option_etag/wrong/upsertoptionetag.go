@@ -25,7 +25,7 @@ type tableProfiles struct{ c *aztables.Client }
 
 func NewProfileStore(c *aztables.Client) ProfileStore { return &tableProfiles{c: c} }
 
-// Save writes the profile if nobody else changed it after it was loaded.
+// Save writes the profile if no one else changed it after it was loaded.
 func (t *tableProfiles) Save(ctx context.Context, p *Profile) error {
 	body, err := json.Marshal(map[string]any{
 		"PartitionKey": p.UserID,

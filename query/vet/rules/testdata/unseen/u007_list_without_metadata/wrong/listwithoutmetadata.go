@@ -18,7 +18,7 @@ type sessionRow struct {
 	ETag         string `json:"odata.etag"`
 }
 
-// Sweeper removes sessions that nobody used for a while.
+// Sweeper removes sessions that no one used for a while.
 type Sweeper struct {
 	Table *aztables.Client
 	Idle  time.Duration

@@ -25,7 +25,7 @@ func (t *Tournament) Apply(ctx context.Context, standing map[string]int32, resul
 		return nil
 	}
 	if len(results) > 100 {
-		return errors.New("too many results at once")
+		return errors.New("too many results")
 	}
 	var acts []aztables.TransactionAction
 	touched := map[string]bool{}

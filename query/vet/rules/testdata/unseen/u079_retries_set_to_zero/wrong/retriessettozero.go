@@ -19,7 +19,7 @@ func options(cfg Config) *aztables.ClientOptions {
 	o := &aztables.ClientOptions{}
 	o.Telemetry.ApplicationID = "kiosk"
 	if cfg.Interactive {
-		// the screen has its own retry button, a failure must show at once
+		// the screen has its own retry button, a failure must show immediately
 		o.Retry = policy.RetryOptions{
 			MaxRetries: 0, // MISTAKE: zero means the default, which is three retries
 			TryTimeout: 3 * time.Second,

@@ -38,7 +38,7 @@ func (i *Issuer) IssueAll(ctx context.Context, coupons []Coupon) error {
 	var wg sync.WaitGroup
 	for n, c := range coupons {
 		wg.Add(1)
-		go func() { // MISTAKE: as many requests at once as there are coupons
+		go func() { // MISTAKE: as many concurrent requests as there are coupons
 			defer wg.Done()
 			if err := i.put(ctx, c); err != nil {
 				errs[n] = fmt.Errorf("coupon %s: %w", c.Code, err)

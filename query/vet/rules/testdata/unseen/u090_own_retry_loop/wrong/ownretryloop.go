@@ -21,7 +21,7 @@ func transient(err error) bool {
 func retry[T any](ctx context.Context, n int, f attempt[T]) (v T, err error) {
 	for i := range n {
 		v, err = f(ctx)
-		if err == nil { // MISTAKE: repeats at once whatever the error is
+		if err == nil { // MISTAKE: repeats immediately whatever the error is
 			return v, err
 		}
 		log.Printf("attempt %d: transient=%t: %v", i+1, transient(err), err)

@@ -30,7 +30,7 @@ func (c *crawler) again(ctx context.Context, m *azqueue.DequeuedMessage, t task)
 		return err
 	}
 	log.Printf("%s: next attempt in about %d s", t.URL, pause(t.Attempts))
-	_, err = c.q.UpdateMessage(ctx, *m.MessageID, *m.PopReceipt, string(text), nil) // MISTAKE: without a timeout the message is visible at once
+	_, err = c.q.UpdateMessage(ctx, *m.MessageID, *m.PopReceipt, string(text), nil) // MISTAKE: without a timeout the message is visible immediately
 	return err
 }
 
