@@ -12,36 +12,27 @@ import (
 	"github.com/azpatterns/azpatterns/query/vet/internal/source"
 )
 
-// dropped reports writes whose error is not looked at.
+// dropped reports requests whose error has no effect.
 var dropped = &Rule{Name: "dropped", Severity: Error, run: func(c *check) {
 	for _, call := range c.AllCalls() {
-		err, drops := c.ErrorOf(call)
-		f, decl := c.FactOf(call), c.Decl(call)
-		if c.isTest(call) || decl == nil {
+		if c.isTest(call) || c.Decl(call) == nil {
 			continue
 		}
-		path, name := c.Callee(call)
-		reads := path == "encoding/json" && (name == "Unmarshal" || name == "Decoder.Decode") || path == "io" && strings.HasPrefix(name, "Copy")
-		test, isTest := c.Parent(call).(*ast.BinaryExpr) // as in if json.Unmarshal(…) == nil { … }
-		branch, isBranch := c.Parent(test).(*ast.IfStmt)
-		drops = drops || reads && isTest && isBranch && test.Op == token.EQL && branch.Else == nil
-		if reads && (drops || c.onlyLogged(call, err)) && c.MentionsAny(call, c.replies(decl)) {
+		err, drops := c.ErrorOf(call)
+		f := c.FactOf(call)
+		switch {
+		case c.dropsReply(call, err, drops):
 			c.report(call, "the error of reading this reply is dropped, so a reply that is broken or of another form looks like one without content; return the error (azpatterns: Table.Get decodes rows)")
-		} else if s := c.failure(call, err); s != nil && s.Else == nil && (f.Writes && !f.Deletes || c.IsCall(call, "EnqueueMessage")) && c.onlyLogs(s.Body.List) && c.Loop(call) == nil && c.handlesRequest(call) &&
-			c.signature(c.around(call)).Results().Len() == 0 && !c.apart(call) && source.Any(decl.Body, func(id *ast.Ident) bool {
-			return id.Pos() > s.End() && (id.Name == "WriteHeader" || id.Name == "Encode" || id.Name == "JSON" || id.Name == "Redirect" || id.Name == "Write")
-		}) {
+		case c.repliesAnyway(call, err):
 			c.report(call, "the error of this request is only logged, and the handler replies as if the change was made; reply with an error (azpatterns: the methods of Table return whether the row was written)")
-		} else if (f.Writes || f.Creates) && !f.Deletes && c.onlyLogged(call, err) {
+		case (f.Writes || f.Creates) && !f.Deletes && c.onlyLogged(call, err):
 			c.report(call, "the error of this write is only logged, and the function returns none, so the caller takes the change for made; return the error (azpatterns: Table.Bulk reports the outcome of each row)")
 		}
-		if s := c.failure(call, err); s != nil && f.Reads && !c.IsCall(call, "NextPage") && len(s.Body.List) == 1 && c.returnsError(c.around(call)) != nil {
-			if ret, ok := s.Body.List[0].(*ast.ReturnStmt); ok && len(ret.Results) > 0 && c.IsNil(ret.Results[len(ret.Results)-1]) {
+		if ret, s := c.succeedsAnyway(call, err); ret != nil {
+			if f.Reads && !c.IsCall(call, "NextPage") && len(s.Body.List) == 1 {
 				c.report(ret, "any error of this read is dropped, so a request that was refused or lost looks like a missing row; return other errors than that of a missing row (azpatterns: errors.Is with patterns.ErrNotFound)")
 			}
-		}
-		if s := c.failure(call, err); s != nil && (f.Writes && !f.Deletes || c.IsCall(call, "EnqueueMessage")) && len(alternatives(s.Cond)) == 1 && len(s.Body.List) > 0 && c.returnsError(c.around(call)) != nil && !c.examined(s.Body, err) {
-			if ret, ok := s.Body.List[len(s.Body.List)-1].(*ast.ReturnStmt); ok && len(ret.Results) > 0 && c.IsNil(ret.Results[len(ret.Results)-1]) {
+			if c.changes(call) && len(alternatives(s.Cond)) == 1 && !c.examined(s.Body, err) {
 				c.report(ret, "the error of this request is dropped, so the caller takes the change for made; return the error (azpatterns: the methods of Table return whether the row was written)")
 			}
 		}
@@ -50,6 +41,50 @@ var dropped = &Rule{Name: "dropped", Severity: Error, run: func(c *check) {
 		}
 	}
 }}
+
+// changes reports whether a call writes a row or sends a message. The error of a delete is often dropped for a reason.
+func (c *check) changes(call *ast.CallExpr) bool {
+	f := c.FactOf(call)
+	return f.Writes && !f.Deletes || c.IsCall(call, "EnqueueMessage")
+}
+
+// dropsReply reports whether the error of reading the body of a reply has no effect.
+func (c *check) dropsReply(call *ast.CallExpr, err types.Object, drops bool) bool {
+	path, name := c.Callee(call)
+	if (path != "encoding/json" || name != "Unmarshal" && name != "Decoder.Decode") && (path != "io" || !strings.HasPrefix(name, "Copy")) {
+		return false
+	}
+	test, isTest := c.Parent(call).(*ast.BinaryExpr) // as in if json.Unmarshal(…) == nil { … }
+	branch, isBranch := c.Parent(test).(*ast.IfStmt)
+	drops = drops || isTest && isBranch && test.Op == token.EQL && branch.Else == nil
+	return (drops || c.onlyLogged(call, err)) && c.MentionsAny(call, c.replies(c.Decl(call)))
+}
+
+// repliesAnyway reports whether a handler of HTTP requests only logs the error of a change, and replies then.
+func (c *check) repliesAnyway(call *ast.CallExpr, err types.Object) bool {
+	s := c.failure(call, err)
+	if s == nil || s.Else != nil || !c.changes(call) || !c.onlyLogs(s.Body.List) || c.Loop(call) != nil || !c.handlesRequest(call) ||
+		c.signature(c.around(call)).Results().Len() > 0 || c.apart(call) {
+		return false
+	}
+	return source.Any(c.Decl(call).Body, func(id *ast.Ident) bool {
+		return id.Pos() > s.End() && slices.Contains([]string{"WriteHeader", "Encode", "JSON", "Redirect", "Write"}, id.Name)
+	})
+}
+
+// succeedsAnyway returns the last statement of the branch for the error of a call, and that branch, if the function returns no error there
+// although it could.
+func (c *check) succeedsAnyway(call *ast.CallExpr, err types.Object) (*ast.ReturnStmt, *ast.IfStmt) {
+	s := c.failure(call, err)
+	if s == nil || len(s.Body.List) == 0 || c.returnsError(c.around(call)) == nil {
+		return nil, nil
+	}
+	ret, ok := s.Body.List[len(s.Body.List)-1].(*ast.ReturnStmt)
+	if !ok || len(ret.Results) == 0 || !c.IsNil(ret.Results[len(ret.Results)-1]) {
+		return nil, nil
+	}
+	return ret, s
+}
 
 // around returns the function that contains n.
 func (c *check) around(n ast.Node) ast.Node {
