@@ -169,10 +169,10 @@ func (r *lookupRun) write(ctx context.Context, number int, chance *rand.Rand) {
 			res.Outcome = harness.Missing
 		}
 		again := 0
-		if unanswered.Load() > 0 {
+		if n := int(unanswered.Load()); n > 0 {
 			res.Row.ETag = ""
 			if res.Outcome == harness.Applied || res.Outcome == harness.Unknown {
-				again = 1 // without an outbox row it may be carried out again
+				again = n // without an outbox row it may be carried out again after each lost reply
 			}
 		}
 		r.history.Add(id, began, action, res, again)
