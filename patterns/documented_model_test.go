@@ -39,6 +39,8 @@ type promisedWrite struct {
 	key          keys.Key
 	kind         harness.Kind // InsertRow, PutRow, Remove; UpdateRow: if the version is saw; DeleteRow, TouchRow: if it exists
 	version, saw string
+	// together is what one Bulk has written in the partition. It may be one transaction: entities can exchange unique values.
+	together map[keys.Key][]string
 }
 
 // promisedEvent is an operation: writes, or a read that saw at one moment that the entities which match are those of want.
@@ -174,6 +176,9 @@ func (m *promises) check(all []keys.Key) error {
 		e := op.Input.(promisedEvent)
 		fmt.Fprintf(&text, "\n%s to %s: %+v, read %v %d: %+v", clock(op.Call), clock(op.Return), e.writes, e.want, e.count, op.Output)
 	}
+	for _, version := range slices.Sorted(maps.Keys(m.versions)) {
+		fmt.Fprintf(&text, "\n%s: %+v", version, m.versions[version])
+	}
 	return fmt.Errorf("the results have no order:%s", text.String())
 }
 
@@ -255,19 +260,20 @@ func (m *promises) step(rows map[keys.Key]string, e promisedEvent, r harness.Tra
 			delete(next, w.key)
 		}
 	}
-	if m.shared(next) {
+	if m.shared(next, e.writes[0].together) {
 		return r.Outcome == harness.Unknown, rows
 	}
 	return true, next
 }
 
-// shared reports whether two entities have the same unique value.
-func (m *promises) shared(rows map[keys.Key]string) bool {
+// shared reports whether two entities have the same unique value, apart from those that are about to be written together.
+func (m *promises) shared(rows map[keys.Key]string, together map[keys.Key][]string) bool {
+	written := func(key keys.Key) bool { return together[key] == nil || slices.Contains(together[key], rows[key]) }
 	for _, value := range m.unique {
 		for key, version := range rows {
 			for other, version2 := range rows {
 				a, b := m.versions[version], m.versions[version2]
-				if v := value(&a); key != other && v != "" && v == value(&b) {
+				if v := value(&a); key != other && v != "" && v == value(&b) && written(key) && written(other) {
 					return true
 				}
 			}
