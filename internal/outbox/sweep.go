@@ -95,6 +95,9 @@ func (sw *sweeper) page(ctx context.Context, n int, cursor string) (next string,
 // filter matches the rows to process: outbox rows and, in all partitions, rows that are reserved.
 func (sw *sweeper) filter(t *view.RemoteTable) query.Filter {
 	records, reserved := query.RowKey.Prefix(outboxPrefix), query.Prop(view.PropOp).Gt("")
+	if v := sw.store.Views.Journal(); v != nil && t == sw.store.own { // its rows name their operations for another reason
+		reserved = query.And(reserved, query.Prop(view.PropView).Ne(v.Name))
+	}
 	if names := sw.store.lookupViews(t); len(names) > 0 {
 		reserved = query.Or(reserved, query.Prop(view.PropView).In(names...))
 	}
@@ -142,7 +145,7 @@ func (sw *sweeper) record(ctx context.Context, row fetch.Entry) {
 // which it is completed.
 func (sw *sweeper) reservation(ctx context.Context, t *view.RemoteTable, row fetch.Entry) {
 	v, err := sw.store.Views.View(row.Text(view.PropView))
-	if err != nil || v.TargetID() != t.ID() || v.Shape.Kind == types.Lookups {
+	if err != nil || v.TargetID() != t.ID() || v.Shape.Kind != types.Copies {
 		return // of another store, or not reserved
 	}
 	if t.Client.Age(row.Timestamp) < sw.OlderThan {

@@ -10,6 +10,7 @@ import (
 	"github.com/azpatterns/azpatterns/internal/harness"
 	"github.com/azpatterns/azpatterns/patterns"
 	"github.com/azpatterns/azpatterns/patterns/journal"
+	"github.com/azpatterns/azpatterns/patterns/secondaryindex"
 	"github.com/azpatterns/azpatterns/patterns/storagetest"
 )
 
@@ -152,5 +153,26 @@ func TestASweepThatEndsAnywhereLosesNothing(t *testing.T) {
 				return
 			}
 		}
+	})
+}
+
+// A row of the journal names its operation, as a row that is reserved does.
+func TestASweepOfTheStoreReadsNoChanges(t *testing.T) {
+	harness.InVirtualTime(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		tags := secondaryindex.Lookup("state", nil, func(o *order) []string { return []string{o.State} }, nil)
+		w := newWorld(t, b, nil, tags)
+		for i := range 3 {
+			assert.Must(w.Put(ctx, newOrder("1", "new", i)))(t)
+		}
+		assert.NoError(t, w.Delete(ctx, at("1")))
+		time.Sleep(time.Hour)
+		b.ResetRequests()
+		assert.Equal(t, assert.Must(w.Store.Sweep(ctx, nil))(t).Found, 0)
+		b.WantOps(t, "Table.Query")
+		assert.Equal(t, len(w.history(t, "1")), 4)
+
+		without := harness.NewStore(t, w.Table().Client(), &patterns.StoreOptions[order]{Views: []patterns.View[order]{tags}})
+		assert.Equal(t, assert.Must(without.Sweep(ctx, nil))(t).Found, 0)
 	})
 }
