@@ -86,7 +86,11 @@ func propertiesOf(t *testing.T, body string) map[string]stored {
 		if p.tok.escaped {
 			text, _ = unescape(nil, text)
 		}
-		found[string(p.name)] = stored{p.tok.wireType(p.value), string(text)}
+		is := stored{p.tok.wireType(p.value), string(text)}
+		if is.edm == Double && p.tok.integer {
+			is.text += ".0" // as the service sends it; an Int64 field accepts the number without it
+		}
+		found[string(p.name)] = is
 	})
 	return found
 }
