@@ -29,7 +29,7 @@ type Reader[U any] struct{ rows *records.Reader }
 // type is an error only if its text cannot be read: a text field accepts an Edm.DateTime, and an
 // int64 field the text "12".
 //
-// If U has a field ETag, odata.etag or X@odata.type, or a map for unknown properties, the Reader
+// If U has a field ETag of type azcore.ETag, a field odata.etag or X@odata.type, or a map for unknown properties, the Reader
 // requests metadata. Its items then have Timestamp and version, and types are checked as in a
 // Table.
 func Project[U, T any](t *Table[T]) (*Reader[U], error) {

@@ -28,7 +28,8 @@ import (
 // written for aztables work unchanged. A table tag without a name keeps the name, omitempty
 // and omitzero of the json tag. MarshalJSON and UnmarshalJSON of T itself are not called: the
 // fields and tags decide. Those of a field's type are called if they are for a string, a
-// number or a boolean.
+// number or a boolean. A field called Timestamp, and one called ETag of type azcore.ETag, are
+// filled when a row is read, and never stored.
 //
 // An int or int64 is stored as Edm.Int64, which is text in JSON, a time.Time as Edm.DateTime,
 // and a []byte as Edm.Binary. Programs that pass the same struct through encoding/json to

@@ -146,8 +146,8 @@ type Field struct {
 // azp_ are not stored in maps but in Unknown.
 //
 // Fields called PartitionKey, RowKey (strings), Timestamp (time.Time, EDMDateTime or
-// string), ETag or odata.etag (string kinds) are filled when a row is read and never
-// written as properties. A tag with the name ETag is for a property of that name. Fields for the other control members of an entity (odata.type,
+// string), ETag (azcore.ETag) or odata.etag (string kinds) are filled when a row is read and never
+// written as properties. A field ETag of another type, or a tag with that name, is for a property of that name. Fields for the other control members of an entity (odata.type,
 // odata.id, odata.editLink, X@odata.type) are filled if the row has them.
 type Codec struct {
 	plan     *plan

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 )
 
@@ -66,6 +67,7 @@ type jsonField struct {
 
 var (
 	timeType            = reflect.TypeFor[time.Time]()
+	etagType            = reflect.TypeFor[azcore.ETag]()
 	edmTimeType         = reflect.TypeFor[aztables.EDMDateTime]()
 	edmGUIDType         = reflect.TypeFor[aztables.EDMGUID]()
 	edmInt64Type        = reflect.TypeFor[aztables.EDMInt64]()

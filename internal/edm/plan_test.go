@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/data/aztables"
 	"github.com/azpatterns/azpatterns/internal/assert"
 )
@@ -128,7 +129,9 @@ func TestCodecForNamesTheFieldThatCannotBeStored(t *testing.T) {
 		{reflect.TypeFor[struct{ PartitionKey int }](), "PartitionKey"},
 		{reflect.TypeFor[struct{ RowKey *string }](), "RowKey"},
 		{reflect.TypeFor[struct{ Timestamp int64 }](), "Timestamp"},
-		{reflect.TypeFor[struct{ ETag int }](), "ETag"},
+		{reflect.TypeFor[struct {
+			ETag int `json:"odata.etag"`
+		}](), "ETag"},
 		{reflect.TypeFor[struct {
 			T string `json:"Missing@odata.type"`
 		}](), "T"},
@@ -173,7 +176,7 @@ func TestFieldsFollowEncodingJSON(t *testing.T) {
 		hidden string
 		At     time.Time
 		Data   json.RawMessage
-		ETag   string
+		ETag   azcore.ETag
 	}
 	c := codecOf[T](t)
 	var got []string

@@ -1,9 +1,12 @@
 package edm
 
 import (
-	"github.com/azpatterns/azpatterns/internal/assert"
 	"reflect"
 	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
+	"github.com/azpatterns/azpatterns/internal/assert"
 )
 
 // A program that copies the rows of a Store has to read and write the properties that the Store adds.
@@ -27,11 +30,11 @@ func TestAMapCanHaveThePropertiesThatAStoreAdds(t *testing.T) {
 	}
 }
 
-// The ETag of a row goes to a field with that name. A tag with the name is for a property, which an
-// old program may have stored.
-func TestATagCanNameAPropertyETag(t *testing.T) {
+// The ETag of a row goes to a field with that name and the type of ETags. A field of another type, or a tag with the name,
+// is for a property, for example the ETag of a blob.
+func TestAPropertyCanBeCalledETag(t *testing.T) {
 	type row struct {
-		ETag  string
+		ETag  azcore.ETag
 		Named string `table:"ETag"`
 	}
 	codec := assert.Must(CodecFor(reflect.TypeFor[row]()))(t)
@@ -39,6 +42,16 @@ func TestATagCanNameAPropertyETag(t *testing.T) {
 	assert.NoError(t, codec.DecodeEntity([]byte(`{"odata.etag":"W/\"1\"","PartitionKey":"p","RowKey":"r","ETag":"own"}`), &read, new(Meta), nil))
 	assert.Equal(t, read, (row{`W/"1"`, "own"}), "read")
 	body, err := codec.Append(nil, &read, Envelope{PartitionKey: "p", RowKey: "r"})
+	if want := `{"PartitionKey":"p","RowKey":"r","ETag":"own"}`; err != nil || string(body) != want {
+		t.Errorf("wrote %s, %v, want %s", body, err, want)
+	}
+
+	type file struct{ ETag string }
+	codec = assert.Must(CodecFor(reflect.TypeFor[file]()))(t)
+	var of file
+	assert.NoError(t, codec.DecodeEntity([]byte(`{"odata.etag":"W/\"1\"","PartitionKey":"p","RowKey":"r","ETag":"own"}`), &of, new(Meta), nil))
+	assert.Equal(t, of.ETag, "own")
+	body, err = codec.Append(nil, &of, Envelope{PartitionKey: "p", RowKey: "r"})
 	if want := `{"PartitionKey":"p","RowKey":"r","ETag":"own"}`; err != nil || string(body) != want {
 		t.Errorf("wrote %s, %v, want %s", body, err, want)
 	}
