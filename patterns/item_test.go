@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,6 +76,29 @@ func TestAProjectedItemIsMergedAtTheKeyItWasReadFrom(t *testing.T) {
 		item, err := table.Get(t.Context(), keys.Key{Partition: "p", Row: "a"})
 		assert.NoError(t, err)
 		assert.Equal(t, item.Value, keylessEntity{"a", 2})
+	})
+}
+
+func TestTextsThatCannotBeAddedAreRefused(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		table := harness.NewTable[counter](t, b.Table(t), nil)
+		b.ResetRequests()
+		for name, text := range map[string]string{
+			"Kind": "a\xffb", "": "x", `a"b`: "x", "N@odata.type": "Edm.Int64", "RowKey": "x", strings.Repeat("n", 256): "x", "Long": strings.Repeat("x", 32<<10+1),
+		} {
+			_, err := table.Do(t.Context(), patterns.InsertOp(&counter{"hits", "0", 1}).With(name, text))
+			var e *patterns.PropertyError
+			if !errors.As(err, &e) || e.Property != name {
+				t.Errorf("%q: %v", name, err)
+			}
+		}
+		b.WantRequestCount(t, 0)
+		item := assert.Must(table.Do(t.Context(), patterns.InsertOp(&counter{"hits", "0", 1}).With("Kind", "1").With("Kind", "2")))(t)
+		for what, item := range map[string]patterns.Item[counter]{"written": item, "read": harness.Get(t, table, tally)} {
+			if kind, _ := item.Property("Kind"); kind != "2" {
+				t.Errorf("%s: %v", what, kind)
+			}
+		}
 	})
 }
 

@@ -96,8 +96,9 @@ func (o Op[T]) Only(properties ...string) Op[T] {
 }
 
 // With adds a text property for which T has no field, such as the name of the entity's
-// type. If T has a field of that name, the field is written instead. With has no effect
-// on a delete.
+// type. If T has a field of that name, the field is written instead. A later text replaces
+// that of an earlier With of the same name. A name or a text that cannot be stored is a
+// [*PropertyError] before any request. With has no effect on a delete.
 func (o Op[T]) With(name, text string) Op[T] {
 	o.op.With(name, text)
 	return o

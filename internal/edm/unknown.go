@@ -5,6 +5,9 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"unicode/utf8"
+
+	"github.com/azpatterns/azpatterns/patterns/types"
 )
 
 // Unknown are the properties of a row that its Go type has no fields for. They are kept as
@@ -222,6 +225,21 @@ func (p *unknownProperty) text() (text string, ok bool) {
 
 // Text is a text property.
 type Text struct{ Name, Value string }
+
+// Check returns a [*types.PropertyError] if no row can have t.
+func (t Text) Check() error {
+	reason := checkName(t.Name)
+	if slices.Contains(systemNames[:], t.Name) {
+		reason = "every row has it"
+	}
+	if reason != "" {
+		return &types.PropertyError{Property: t.Name, Want: "a name that can be stored", Got: "this one: " + reason}
+	}
+	if !utf8.ValidString(t.Value) {
+		return &types.PropertyError{Property: t.Name, Want: "UTF-8", Got: "other bytes"}
+	}
+	return nil
+}
 
 // WithTexts returns a copy of u with text properties, which replace those of the same names.
 // The names must differ.

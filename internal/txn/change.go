@@ -80,6 +80,11 @@ func (t *Table) complete(c *Change, op *Op, dst []byte) error {
 	}
 	// A merge of any version may be one into a row that has what the row that was read lacked.
 	e.Named = op.only != nil || op.Kind == wire.Merge && op.ETag == "*"
+	for _, text := range op.texts {
+		if err := text.Check(); err != nil {
+			return err
+		}
+	}
 	rest = op.unknown(rest)
 	e.Unknown = &rest
 	if t.Stamped {

@@ -105,9 +105,10 @@ func (o *Op) OpName() string {
 // At sets the row's key, which is otherwise derived from the value.
 func (o *Op) At(key keys.Key) { o.Key, o.placed = key, true }
 
-// With adds a text property to the row.
+// With adds a text property to the row, which replaces an earlier one of that name.
 func (o *Op) With(name, text string) {
-	o.texts = append(slices.Clip(o.texts), edm.Text{Name: name, Value: text})
+	others := slices.DeleteFunc(slices.Clone(o.texts), func(t edm.Text) bool { return t.Name == name })
+	o.texts = append(others, edm.Text{Name: name, Value: text})
 }
 
 // Only restricts the row to the named properties of the value.
