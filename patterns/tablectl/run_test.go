@@ -70,6 +70,7 @@ func TestCommandsPrintAndExit(t *testing.T) {
 		{"count -demo People People", exitUsage, ""},
 		{"count -demo Nothing", exitFailure, ""},
 		{"copy -demo People People", exitUsage, ""},
+		{"copy -demo People pEOPLE", exitUsage, ""},
 		{"copy -demo -mode other People New", exitUsage, ""},
 		{"import -demo nowhere.jsonl New", exitUsage, ""},
 		{"import -demo -mode= nowhere.jsonl New", exitUsage, ""},

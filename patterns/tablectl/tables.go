@@ -2,6 +2,7 @@ package tablectl
 
 import (
 	"context"
+	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/fetch"
 )
@@ -45,6 +46,9 @@ func tablesCommand(c *cli) action {
 		return c.summary(false, "", figure{len(names), tablesPast[do]})
 	}
 }
+
+// sameTable reports whether two names are those of one table: they do not depend on case.
+func sameTable(a, b string) bool { return strings.EqualFold(a, b) }
 
 // listTables returns the names of the tables of an account.
 func listTables(ctx context.Context, a *Account) (names []string, err error) {
