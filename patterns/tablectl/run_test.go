@@ -84,6 +84,7 @@ func TestCommandsPrintAndExit(t *testing.T) {
 		{"get -demo People Sales 000002", exitDone,
 			`{"PartitionKey":"Sales","RowKey":"000002","Badge":"B0002","Email":"p2@example.com","Hired@odata.type":"Edm.DateTime","Hired":"2014-07-31T00:00:02Z","Name":"Person 2","Salary":1002,"azp_views":"badge:zs5gYtMj,email:AaGflSzi"}` + "\n"},
 		{"get -demo People Sales none", exitFailure, ""},
+		{"get -demo -- People Sales 000002 -json", exitUsage, ""},
 		{"put -demo|" + `{"PartitionKey":"p","RowKey":"r","N":1}` + "|Types", exitUsage, ""},
 		{"put -demo Types|" + `{"PartitionKey":"p","RowKey":"r","N":1}`, exitDone, "1 row\n"},
 		{"put -demo -mode insert People|" + `{"PartitionKey":"Sales","RowKey":"000002"}`, exitFailure, ""},
@@ -128,6 +129,16 @@ func TestCommandsPrintAndExit(t *testing.T) {
 			t.Errorf("%s: no message in\n%s", c.line, o.err)
 		}
 	}
+}
+
+func TestKeysMayBeginWithAMinusAfterTheEndOfTheFlags(t *testing.T) {
+	acct := storagetest.Start(nil)
+	newTable(t, acct, "Odd", []row{newRow(keys.Key{Partition: "-p", Row: "-9999"}, nil)})
+	for _, line := range []string{"get -demo -- Odd -p -9999", "get -demo Odd -- -p -9999", "get Odd -demo -- -p -9999"} {
+		assert.Equal(t, must(t, exitDone, acct, strings.Fields(line)...).out, `{"PartitionKey":"-p","RowKey":"-9999"}`+"\n", line)
+	}
+	assert.Contains(t, must(t, exitUsage, acct, "get", "-demo", "Odd", "-p", "-9999").err, "  --\n    \tends the flags")
+	must(t, exitDone, acct, "rm", "-demo", "--", "Odd", "-p", "-9999")
 }
 
 func TestMessagesAreReplayedAndDiscarded(t *testing.T) {
