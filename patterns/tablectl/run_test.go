@@ -76,9 +76,11 @@ func TestCommandsPrintAndExit(t *testing.T) {
 		{"import -demo -mode= nowhere.jsonl New", exitUsage, ""},
 		{"put -demo -mode= Types|" + `{"PartitionKey":"p","RowKey":"r","N":1}`, exitUsage, ""},
 		{"tables -demo list", exitDone, "Badges\nPeople\nTypes\n3 tables\n"},
-		{"tables -demo create New", exitDone, "New\n1 created\n"},
+		{"tables -demo create New", exitDone, "New\n1 created, 0 present\n"},
+		{"tables -demo create types New", exitDone, "New\n1 created, 1 present\n"},
 		{"tables -demo drop People", exitUsage, ""},
 		{"tables -demo drop People Types -yes", exitDone, "People\nTypes\n2 dropped\n"},
+		{"tables -demo drop -yes people", exitDone, "people\n1 dropped\n"},
 		{"tables -demo list People", exitUsage, ""},
 		{"tables -demo lose People", exitUsage, ""},
 		{"get -demo People Sales 000002", exitDone,
@@ -139,6 +141,13 @@ func TestKeysMayBeginWithAMinusAfterTheEndOfTheFlags(t *testing.T) {
 	}
 	assert.Contains(t, must(t, exitUsage, acct, "get", "-demo", "Odd", "-p", "-9999").err, "  --\n    \tends the flags")
 	must(t, exitDone, acct, "rm", "-demo", "--", "Odd", "-p", "-9999")
+}
+
+func TestNothingIsDroppedIfATableDoesNotExist(t *testing.T) {
+	acct := demoAccount(t)
+	o := must(t, exitFailure, acct, "tables", "-demo", "drop", "-yes", "People", "Od")
+	assert.Contains(t, o.err, "nothing was dropped: table Od: table not found")
+	assert.Contains(t, must(t, exitDone, acct, "tables", "-demo", "list").out, "People\n")
 }
 
 func TestMessagesAreReplayedAndDiscarded(t *testing.T) {
