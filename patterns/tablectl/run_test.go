@@ -102,6 +102,7 @@ func TestCommandsPrintAndExit(t *testing.T) {
 			"it's,0,9223372036854775807,1.0,,,,\nit's,1,,,,,,Infinity\n" +
 			"it's,2,,,AP8=,c9da0000-0000-0000-0000-000000000001,9999-12-31T23:59:59.9999999Z,\n"},
 		{"query -demo -csv People", exitUsage, ""},
+		{"query -demo -csv -json -select Name People", exitUsage, ""},
 		{"query -demo -select Salary -top 2 -where|PartitionKey eq 'Sales'|People", exitDone,
 			`{"PartitionKey":"Sales","RowKey":"000000","Salary":1000}` + "\n" + `{"PartitionKey":"Sales","RowKey":"000001","Salary":1001}` + "\n"},
 		{"query -demo -where|Salary gt 1005|People", exitUsage, ""},
@@ -141,6 +142,12 @@ func TestKeysMayBeginWithAMinusAfterTheEndOfTheFlags(t *testing.T) {
 	}
 	assert.Contains(t, must(t, exitUsage, acct, "get", "-demo", "Odd", "-p", "-9999").err, "  --\n    \tends the flags")
 	must(t, exitDone, acct, "rm", "-demo", "--", "Odd", "-p", "-9999")
+}
+
+func TestTheSummaryOfAQueryIsNoRow(t *testing.T) {
+	o := must(t, exitDone, demoAccount(t), "query", "-demo", "-json", "-select", "Salary", "-where", "PartitionKey eq 'Sales' and RowKey eq '000000'", "People")
+	assert.Equal(t, o.out, `{"PartitionKey":"Sales","RowKey":"000000","Salary":1000}`+"\n")
+	assert.Equal(t, strings.HasSuffix(o.err, "\n{\"rows\":1}\n"), true, o.err)
 }
 
 func TestNothingIsDroppedIfATableDoesNotExist(t *testing.T) {
