@@ -80,7 +80,8 @@ func (s *Series[V]) Create(ctx context.Context) error { return s.table.Create(ct
 // ErrNoID means that the name of a series is empty. It matches [patterns.ErrBadKey].
 var ErrNoID = azerr.Errorf("%w: the name of the series is empty", patterns.ErrBadKey)
 
-// ErrLate means that the slot contains a value of a later turn. Nothing was stored.
+// ErrLate means that the slot contains a value of a later turn, or may contain one, or that the
+// same call of [Series.SetAll] has one. Nothing was stored.
 var ErrLate = azerr.Sentinel("slot contains a later value")
 
 // cell is the place where the value of a time is stored.
@@ -139,10 +140,12 @@ func (s *Series[V]) Set(ctx context.Context, id ID, t time.Time, v V) error {
 	return err
 }
 
-// SetAll stores several values, all or none. If two points are in the same slot, the later
-// one in points is stored. It makes one request. It returns [ErrLate] for values of a turn
-// that has ended by this machine's clock: use Set for those. Like that of Set, the write has
-// no condition: it may be applied twice or late. Update is the conditional form.
+// SetAll stores several values, all or none, in one request. If two points are in the same
+// slot, the later one in points is stored. It returns [ErrLate], and makes no request, if a
+// point is of a turn that has ended by this machine's clock: use Set for those. It does so too
+// if a point follows one of a later turn in the same slot, which is never so if points are in
+// the order of time. Like that of Set, the write has no condition: it may be applied twice or
+// late. Update is the conditional form.
 func (s *Series[V]) SetAll(ctx context.Context, id ID, points []Point[V]) error {
 	rows := make(map[keys.Key]map[string]any)
 	for i, point := range points {

@@ -99,6 +99,25 @@ func TestValuesOfAnEarlierTurnAreNeverReturnedForALaterOne(t *testing.T) {
 	})
 }
 
+func TestOfTwoPointsInASlotTheLaterIsStored(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		s, ctx := open[int64](t, b, dataseries.HoursOfDay()), t.Context()
+		tomorrow, next := today(13).AddDate(0, 0, 1), today(13).AddDate(0, 0, 2) // one slot, two turns
+		b.ResetRequests()
+		err := s.SetAll(ctx, ken, []dataseries.Point[int64]{{Time: next, Value: 7}, {Time: tomorrow, Value: 8}})
+		assert.WantError(t, err, dataseries.ErrLate, "the later turn is first")
+		assert.Contains(t, err.Error(), "point 1")
+		b.WantRequestCount(t, 0)
+		assert.NoError(t, s.SetAll(ctx, ken, []dataseries.Point[int64]{{Time: tomorrow, Value: 8}, {Time: next, Value: 7}, {Time: next, Value: 9}}))
+		b.WantRequestCount(t, 1)
+		for day, want := range map[time.Time]int{tomorrow: 0, next: 1} {
+			if points, err := s.Get(ctx, ken, day); err != nil || len(points) != want || want == 1 && points[0].Value != 9 {
+				t.Errorf("%v: %v, %v", day, points, err)
+			}
+		}
+	})
+}
+
 func TestALongRingNeedsSeveralRowsButOneRequest(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		s, ctx := open[int32](t, b, dataseries.DaysOfYear()), t.Context()

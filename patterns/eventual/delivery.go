@@ -1,6 +1,7 @@
 package eventual
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -118,14 +119,18 @@ func (d *delivery) exhausted() bool {
 func (d *delivery) open() error {
 	var err error
 	if d.env, err = d.w.queue.parse(d.m.text); err == errForeign {
+		d.env, err = envelope{Kind: Raw, At: d.m.inserted, Text: &d.m.text}, nil
+	}
+	if err == nil && d.env.Text != nil { // also of a copy in a poison queue
 		err = d.openForeign()
 	}
 	if err == nil && d.env.Claim != nil && d.env.Claim.Size > d.w.opts.MaxPayload {
 		err = azerr.Errorf("%w: its payload is larger than Options.MaxPayload", ErrBadMessage)
 	}
 	if err != nil {
-		d.env, d.body = envelope{ID: d.m.id, Kind: Raw}, nil
+		d.env, d.body = envelope{Kind: Raw}, nil
 	}
+	d.env.ID = cmp.Or(d.env.ID, d.m.id)
 	d.attempt = int(min(max(d.m.deliveries-d.env.Free, 1), math.MaxInt32))
 	if d.body == nil {
 		d.body = d.env.Body
@@ -135,8 +140,7 @@ func (d *delivery) open() error {
 
 // openForeign decodes a message that Enqueue did not write.
 func (d *delivery) openForeign() error {
-	d.env = envelope{ID: d.m.id, Kind: Raw, At: d.m.inserted, Text: &d.m.text}
-	d.body = Text(d.m.text)
+	d.body = Text(*d.env.Text)
 	if d.w.opts.Decode == nil {
 		return nil
 	}
@@ -148,7 +152,7 @@ func (d *delivery) openForeign() error {
 
 func (d *delivery) decodeForeign() (err error) {
 	defer recoverPanic(&err)
-	d.env.Kind, d.body, err = d.w.opts.Decode(d.m.text)
+	d.env.Kind, d.body, err = d.w.opts.Decode(*d.env.Text)
 	if err == nil {
 		err = checkCharacters(d.env.Kind)
 	}

@@ -18,7 +18,7 @@ const envelopeVersion = 1
 // of Body, Text and Claim is set.
 type envelope struct {
 	Version int             `json:"azp"`
-	ID      string          `json:"id"`   // of the operation
+	ID      string          `json:"id"`   // of the operation, "" if it is unknown
 	Kind    string          `json:"kind"` // selects the handler
 	At      time.Time       `json:"at"`   // of the Enqueue
 	Body    json.RawMessage `json:"body,omitempty"`
@@ -127,7 +127,8 @@ func (q queue) parse(text string) (envelope, error) {
 		}
 	}
 	switch {
-	case e.ID == "" || len(e.ID) > maxID || !azerr.IsPrintable(e.ID), checkCharacters(e.Kind) != nil, parts != 1,
+	case e.ID == "" && e.Text == nil, // Process does not know the id of a message that Enqueue did not write
+		len(e.ID) > maxID || !azerr.IsPrintable(e.ID), checkCharacters(e.Kind) != nil, parts != 1,
 		e.Free > maxFree || e.Free < -maxFree:
 		return e, azerr.Errorf("%w: damaged: a member is missing or invalid", ErrBadMessage)
 	case e.Claim != nil && (!e.Claim.valid() || strings.HasPrefix(e.Kind, reservedKinds)):

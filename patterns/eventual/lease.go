@@ -117,6 +117,9 @@ func (l *Lease) Client() *aztables.Client { return l.table.Client() }
 // do must then return. Run releases the lease when do has returned, and returns its error, which also matches ErrLeaseLost if the
 // lease was lost. It returns the cause of the end of ctx if that ends while it waits. An error of a request ends the wait.
 func (l *Lease) Run(ctx context.Context, do func(ctx context.Context, fence int64) error) error {
+	if do == nil {
+		return fmt.Errorf("lease: function: %w", patterns.ErrNil)
+	}
 	for {
 		held, wait, err := l.try(ctx)
 		if err != nil {
@@ -134,6 +137,9 @@ func (l *Lease) Run(ctx context.Context, do func(ctx context.Context, fence int6
 // TryRun is Run that does not wait: ok is false if another process holds the lease, and do was not called. Workers that divide
 // partitions among them try each in turn, as many as each is to own.
 func (l *Lease) TryRun(ctx context.Context, do func(ctx context.Context, fence int64) error) (ok bool, err error) {
+	if do == nil {
+		return false, fmt.Errorf("lease: function: %w", patterns.ErrNil)
+	}
 	held, _, err := l.try(ctx)
 	if err != nil || held == nil {
 		return false, err

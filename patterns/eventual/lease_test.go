@@ -289,6 +289,18 @@ func TestALeaseInATableThatDoesNotExistIsAnError(t *testing.T) {
 	assert.Equal(t, errors.Is(err, patterns.ErrTableNotFound), true, err)
 }
 
+func TestALeaseWithoutAFunctionIsRefusedBeforeAnyRequest(t *testing.T) {
+	onLeases(t, func(t *testing.T, acct *storagetest.Account) {
+		var l line
+		lease := newLease(t, acct, &l, nil)
+		ok, err := lease.TryRun(t.Context(), nil)
+		assert.Equal(t, ok, false)
+		assert.WantError(t, err, patterns.ErrNil)
+		assert.WantError(t, lease.Run(t.Context(), nil), patterns.ErrNil)
+		assert.Equal(t, l.requests.Load(), 0, "requests")
+	})
+}
+
 func TestLeaseOptionsAreChecked(t *testing.T) {
 	client := storagetest.Start(nil).Tables().NewClient("Leases")
 	for _, o := range []eventual.LeaseOptions{{Duration: time.Second}, {Duration: 2 * time.Hour}, {Duration: -1}, {Poll: -1}} {

@@ -74,8 +74,8 @@ func putOrCreate(ctx context.Context, q queue, text string, delay time.Duration)
 func poisonTexts(q queue, m *message, e *envelope, attempts int, reason error) []string {
 	poison := *e
 	poison.Version = envelopeVersion
-	if poison.Body == nil && poison.Claim == nil {
-		poison.Text = &m.text // the message was foreign or unreadable
+	if poison.Body == nil && poison.Claim == nil && poison.Text == nil {
+		poison.Text = &m.text // the message was unreadable
 	}
 	poison.Poison = &poisonInfo{Message: m.id, Reason: shortReason(reason), Attempts: attempts, Inserted: m.inserted.UTC(), At: m.now().UTC()}
 	var texts []string

@@ -89,7 +89,7 @@ type PoisonMessage struct {
 	Kind       string    // Raw if the message was unreadable, "" if another host moved it
 	Reason     string    // why it was moved to the poison queue, "" if unknown
 	Attempts   int       // number of attempts, 0 if unknown
-	Enqueued   time.Time // when it was added to the main queue
+	Enqueued   time.Time // when it was added to the main queue, zero if unknown
 	PoisonedAt time.Time // when it was moved to the poison queue
 	OriginalID string    // the message's id in the main queue, "" if unknown
 
@@ -112,7 +112,7 @@ func (q queue) newPoisonMessage(m message) *PoisonMessage {
 		return pm
 	}
 	info := env.Poison
-	pm.ID, pm.Kind, pm.Enqueued = env.ID, env.Kind, env.At
+	pm.ID, pm.Kind, pm.Enqueued = cmp.Or(env.ID, pm.ID), env.Kind, env.At
 	pm.Reason, pm.Attempts, pm.PoisonedAt, pm.OriginalID = info.Reason, info.Attempts, info.At, info.Message
 	if pm.Enqueued.IsZero() {
 		pm.Enqueued = info.Inserted

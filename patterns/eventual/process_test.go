@@ -285,6 +285,55 @@ func TestAMessageThatCannotBeReadIsPoisonOrATypedError(t *testing.T) {
 	}
 }
 
+func TestAHostedMessageThatEnqueueDidNotWriteIsReplayedUnchanged(t *testing.T) {
+	decodeKind := func(text string) (string, []byte, error) { return "order", []byte(text), nil }
+	for name, c := range map[string]struct {
+		text, kind string
+		decode     func(string) (string, []byte, error)
+	}{
+		"raw":     {"order 17", eventual.Raw, nil},
+		"decoded": {"17", "order", decodeKind},
+		"damaged": {`{"azp":1,"id":"op","kind":"order"}`, eventual.Raw, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+				s := newFixture(t, b, func(o *eventual.Options) { o.Tries, o.Decode = 1, c.decode })
+				eventual.Handle(s.worker, eventual.Raw, func(context.Context, eventual.Job[string]) error { return errFails })
+				eventual.Handle(s.worker, "order", func(context.Context, eventual.Job[string]) error { return errFails })
+				assert.NoError(t, s.worker.Process(t.Context(), c.text, 1))
+				stored := messages(t, s.poison)
+				takeAll(t, s.poisonQueue(t), func(m *eventual.PoisonMessage) {
+					if m.ID != *stored[0].MessageID || m.Kind != c.kind || m.Reason == "" || m.Attempts != 1 || string(m.Payload) != c.text {
+						t.Errorf("got %+v with payload %s", m, m.Payload)
+					}
+					assert.NoError(t, s.poisonQueue(t).Replay(t.Context(), m))
+				})
+				assert.Equal(t, *messages(t, s.queue)[0].MessageText, c.text, "replayed")
+				wantEmpty(t, s.poison)
+			})
+		})
+	}
+}
+
+func TestAWorkerOfAPoisonQueueReadsTheCopiesOfProcess(t *testing.T) {
+	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
+		s := newFixture(t, b, func(o *eventual.Options) { o.Tries = 1 })
+		eventual.Handle(s.worker, eventual.Raw, func(context.Context, eventual.Job[string]) error { return errFails })
+		assert.NoError(t, s.worker.Process(t.Context(), "order 17", 1))
+		second := newFixtureOn(t, b, s.poison, b.Queue(t), func(o *eventual.Options) { o.Tries = 1 })
+		id := *messages(t, s.poison)[0].MessageID
+		eventual.Handle(second.worker, eventual.Raw, func(_ context.Context, job eventual.Job[string]) error {
+			assert.Equal(t, job.ID, id)
+			assert.Equal(t, job.Message, "order 17")
+			return errFails
+		})
+		wantOutcomes(t, second.until(t, 1), eventual.Poisoned)
+		if dead := peek(t, second.poisonQueue(t)); len(dead) != 1 || dead[0].ID != id || string(dead[0].Payload) != "order 17" {
+			t.Errorf("got %+v", dead)
+		}
+	})
+}
+
 func TestADuplicateDeliveryHasTheSameIDAndPlainTextIsTheSameAsBase64(t *testing.T) {
 	harness.RunInProcess(t, func(t *testing.T, b *harness.Backend) {
 		s := newFixture(t, b, nil)

@@ -117,9 +117,9 @@ func TestTheListsOfTheGuideAreReadAndChangedInTheirLayout(t *testing.T) {
 				if _, err := store.Update(ctx, keys.Key{Partition: pk, Row: "Jones"}, func(p *person) error { p.LastName = "x"; return nil }); !errors.Is(err, patterns.ErrBadKey) {
 					t.Errorf("a list is not an entity: %v", err)
 				}
-				if _, err := store.Insert(ctx, &person{"Sales", "1,2", "Jones"}); !errors.Is(err, patterns.ErrBadKey) {
-					t.Errorf("a key with the separator: %v", err)
-				}
+				_, err = store.Insert(ctx, &person{"Sales", "1,2", "Jones"})
+				assert.WantError(t, err, patterns.ErrBadKey, "a key with the separator")
+				assert.Contains(t, err.Error(), "the entity's key is empty, or contains Options.Separator")
 			})
 		})
 	}

@@ -57,8 +57,8 @@ type Options[T any] struct {
 	Property string
 
 	// Separator, if not empty, separates the members in the property, as in
-	// "000152,000231". An entity whose key contains the separator is refused with
-	// [keys.ErrBadKey]. If empty, the members are a JSON array.
+	// "000152,000231". An entity whose key is empty, or contains the separator, is refused
+	// with [keys.ErrBadKey]. Without a separator the members are a JSON array.
 	Separator string
 
 	// Bare, for Intra only, omits the index's name and "_" from row keys. An entity

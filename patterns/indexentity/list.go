@@ -173,7 +173,7 @@ func utf16Units(s string) int {
 // check refuses a member that the text of a property cannot contain.
 func (l list) check(member keys.Key) error {
 	if text := l.text(member); l.separator != "" && (text == "" || strings.Contains(text, l.separator)) {
-		return fmt.Errorf("%w: it is empty, or contains Options.Separator", keys.ErrBadKey)
+		return azerr.Errorf("%w: the entity's key is empty, or contains Options.Separator", keys.ErrBadKey)
 	}
 	return nil
 }

@@ -173,7 +173,8 @@
 // A key has at most 512 UTF-16 units, including the name, the value and, in an index that
 // is not unique, the primary's key. A transaction has at most 100 operations and 4 MiB: an
 // entity of nearly 1 MiB has room for two full copies in its partition. A value in an
-// index made by [Inter] cannot begin with "~azp". On Cosmos DB for Table, which returns
+// index made by [Inter] or [Lookup] cannot begin with "~azp": the operation is refused with
+// [patterns.ErrBadView]. On Cosmos DB for Table, which returns
 // rows in no order, queries for a prefix or a range fail with [patterns.ErrUnordered].
 //
 // # Failures

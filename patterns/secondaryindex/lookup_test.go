@@ -181,6 +181,7 @@ func TestWhatALookupRefuses(t *testing.T) {
 		b.ResetRequests()
 		assert.WantError(t, assert.ErrorOf(store.Insert(t.Context(), newArticle("p", "1", "", many...))), patterns.ErrTooLarge, "too many")
 		assert.WantError(t, assert.ErrorOf(store.Insert(t.Context(), newArticle("p", "1", "", strings.Repeat("x", 1020)))), patterns.ErrBadKey, "too long")
+		assert.WantError(t, assert.ErrorOf(store.Insert(t.Context(), newArticle("p", "1", "", "go", "~azp"))), patterns.ErrBadView, "reserved")
 		for _, err := range tags.On(store).Query(t.Context(), "p", secondaryindex.Equal("a"), &patterns.QueryOptions{Select: []string{"Title"}}) {
 			assert.WantError(t, err, patterns.ErrBadOption, "select")
 		}

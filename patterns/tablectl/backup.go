@@ -147,7 +147,7 @@ func (m *move) dumpTables(ctx context.Context, p place, done *manifest) (err err
 	}
 	m.shown = m.progress("rows", 0)
 	for _, name := range names {
-		if slices.ContainsFunc(done.Tables, func(d dumped) bool { return d.Table == name }) {
+		if slices.ContainsFunc(done.Tables, func(d dumped) bool { return sameTable(d.Table, name) }) {
 			continue
 		}
 		d, err := m.dumpTable(ctx, p, name)

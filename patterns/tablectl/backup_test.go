@@ -73,6 +73,13 @@ func TestABackupWithoutItsManifestIsNotRestored(t *testing.T) {
 	}
 }
 
+func TestATableIsDumpedOnceWhateverTheCaseOfItsName(t *testing.T) {
+	acct := demoAccount(t)
+	dir := filepath.Join(t.TempDir(), "backup")
+	assert.Equal(t, must(t, exitDone, acct, "dump", "-demo", dir, "Types", "types").out, "1 table, 3 rows\n")
+	assert.Equal(t, must(t, exitDone, acct, "restore", "-demo", dir).out, "1 table, 3 rows, 3 present, 0 refused\n")
+}
+
 func TestForceReplacesABackupInAContainer(t *testing.T) {
 	acct := demoAccount(t)
 	assert.Equal(t, must(t, exitDone, acct, "dump", "-demo", "-force", "blob:backups/monday").out, "3 tables, 31 rows\n")

@@ -75,7 +75,7 @@ func (m *move) do(ctx context.Context, args []string) error {
 	switch {
 	case slices.Contains(args, standard) && (m.job.path != "" || m.name == "import" && m.aside == ""):
 		return usagef("the standard input needs -aside, and -state is for files and copies")
-	case m.name == "copy" && m.from.account.Name == m.to.account.Name && args[0] == args[1]:
+	case m.name == "copy" && m.from.account.Name == m.to.account.Name && sameTable(args[0], args[1]):
 		return usagef("a table cannot be copied to itself")
 	}
 	output, file := args[1], args[1] // that is written; that is moved

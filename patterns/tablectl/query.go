@@ -37,7 +37,10 @@ func queryCommand(c *cli) action {
 		if *names != "" {
 			o.Select = strings.Split(*names, ",")
 		}
-		if *asCSV && o.Select == nil {
+		switch {
+		case *asCSV && c.json:
+			return usagef("-csv and -json exclude each other")
+		case *asCSV && o.Select == nil:
 			return usagef("-csv needs -select: survey prints the properties of a table")
 		}
 		plan, err := c.from.rows(args[0]).Explain(c.filter, &o)
@@ -67,8 +70,8 @@ func queryCommand(c *cli) action {
 			}
 			n++
 		}
-		c.warn("%s", figure{n, "rows"})
-		return nil
+		c.out = c.err // the standard output has rows only
+		return c.summary(false, "", figure{n, "rows"})
 	}
 }
 

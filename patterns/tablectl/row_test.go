@@ -79,6 +79,8 @@ func TestLinesThatAreNoRowsAreRefusedWithoutTheirValues(t *testing.T) {
 		`{"PartitionKey":"p","RowKey":"r","A":"` + strings.Repeat("c9", 18) + `","A@odata.type":"Edm.Guid"}`:  "property A: want Edm.Guid, got an invalid value",
 		`{"PartitionKey":"p","RowKey":"r","A":"2020-01-01T00:00:00.12345678Z","A@odata.type":"Edm.DateTime"}`: "property A: want a value that its type represents exactly, got another one",
 		`{"PartitionKey":"p","RowKey":"r","A":"\ud800 SECRET"}`:                                               "malformed body at byte 0: invalid Unicode",
+		`{"odata.etag":"SECRET","PartitionKey":"p","RowKey":"r"}`:                                             "reply of the service cannot be read: an ETag that names no version",
+		`{"Timestamp":"SECRET","PartitionKey":"p","RowKey":"r"}`:                                              "property Timestamp: want Edm.DateTime, got Edm.String",
 		"{\"PartitionKey\":\"p\",\"RowKey\":\"\xff\"}":                                                        "malformed body at byte 30: not UTF-8",
 	} {
 		if r, err := onlyRow(line); err != nil || r.refused == nil || r.refused.Error() != "decode JSON: "+want {

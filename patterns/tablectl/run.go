@@ -217,6 +217,7 @@ func (c *cli) command(ctx context.Context, k command, args []string) (err error)
 	c.flags.Usage = func() {
 		fmt.Fprintf(c.err, "Usage: tablectl %s [flags] %s\n\n%s\n\n", k.name, k.args, k.about)
 		c.flags.PrintDefaults()
+		fmt.Fprint(c.err, "  --\n    \tends the flags: an argument that follows may begin with -\n")
 	}
 	c.flags.BoolVar(&c.json, "json", false, "print the result as JSON")
 	save := c.flags.String("heat", "", "save which keys the requests of this command used to this `file`: a page if it ends in .html, otherwise a snapshot")
@@ -248,14 +249,18 @@ func (c *cli) command(ctx context.Context, k command, args []string) (err error)
 	return do(ctx, arguments)
 }
 
-// parse parses flags and arguments in any order.
+// parse parses flags and arguments in any order. What follows -- are arguments.
 func (c *cli) parse(args []string) (arguments []string, err error) {
+	var rest []string
+	if i := slices.Index(args, "--"); i >= 0 {
+		args, rest = args[:i], args[i+1:]
+	}
 	for {
 		if err := c.flags.Parse(args); err != nil {
 			return nil, err
 		}
 		if args = c.flags.Args(); len(args) == 0 {
-			return arguments, nil
+			return append(arguments, rest...), nil
 		}
 		arguments, args = append(arguments, args[0]), args[1:]
 	}

@@ -70,19 +70,23 @@ func TestCommandsPrintAndExit(t *testing.T) {
 		{"count -demo People People", exitUsage, ""},
 		{"count -demo Nothing", exitFailure, ""},
 		{"copy -demo People People", exitUsage, ""},
+		{"copy -demo People pEOPLE", exitUsage, ""},
 		{"copy -demo -mode other People New", exitUsage, ""},
 		{"import -demo nowhere.jsonl New", exitUsage, ""},
 		{"import -demo -mode= nowhere.jsonl New", exitUsage, ""},
 		{"put -demo -mode= Types|" + `{"PartitionKey":"p","RowKey":"r","N":1}`, exitUsage, ""},
 		{"tables -demo list", exitDone, "Badges\nPeople\nTypes\n3 tables\n"},
-		{"tables -demo create New", exitDone, "New\n1 created\n"},
+		{"tables -demo create New", exitDone, "New\n1 created, 0 present\n"},
+		{"tables -demo create types New", exitDone, "New\n1 created, 1 present\n"},
 		{"tables -demo drop People", exitUsage, ""},
 		{"tables -demo drop People Types -yes", exitDone, "People\nTypes\n2 dropped\n"},
+		{"tables -demo drop -yes people", exitDone, "people\n1 dropped\n"},
 		{"tables -demo list People", exitUsage, ""},
 		{"tables -demo lose People", exitUsage, ""},
 		{"get -demo People Sales 000002", exitDone,
 			`{"PartitionKey":"Sales","RowKey":"000002","Badge":"B0002","Email":"p2@example.com","Hired@odata.type":"Edm.DateTime","Hired":"2014-07-31T00:00:02Z","Name":"Person 2","Salary":1002,"azp_views":"badge:zs5gYtMj,email:AaGflSzi"}` + "\n"},
 		{"get -demo People Sales none", exitFailure, ""},
+		{"get -demo -- People Sales 000002 -json", exitUsage, ""},
 		{"put -demo|" + `{"PartitionKey":"p","RowKey":"r","N":1}` + "|Types", exitUsage, ""},
 		{"put -demo Types|" + `{"PartitionKey":"p","RowKey":"r","N":1}`, exitDone, "1 row\n"},
 		{"put -demo -mode insert People|" + `{"PartitionKey":"Sales","RowKey":"000002"}`, exitFailure, ""},
@@ -98,6 +102,7 @@ func TestCommandsPrintAndExit(t *testing.T) {
 			"it's,0,9223372036854775807,1.0,,,,\nit's,1,,,,,,Infinity\n" +
 			"it's,2,,,AP8=,c9da0000-0000-0000-0000-000000000001,9999-12-31T23:59:59.9999999Z,\n"},
 		{"query -demo -csv People", exitUsage, ""},
+		{"query -demo -csv -json -select Name People", exitUsage, ""},
 		{"query -demo -select Salary -top 2 -where|PartitionKey eq 'Sales'|People", exitDone,
 			`{"PartitionKey":"Sales","RowKey":"000000","Salary":1000}` + "\n" + `{"PartitionKey":"Sales","RowKey":"000001","Salary":1001}` + "\n"},
 		{"query -demo -where|Salary gt 1005|People", exitUsage, ""},
@@ -127,6 +132,29 @@ func TestCommandsPrintAndExit(t *testing.T) {
 			t.Errorf("%s: no message in\n%s", c.line, o.err)
 		}
 	}
+}
+
+func TestKeysMayBeginWithAMinusAfterTheEndOfTheFlags(t *testing.T) {
+	acct := storagetest.Start(nil)
+	newTable(t, acct, "Odd", []row{newRow(keys.Key{Partition: "-p", Row: "-9999"}, nil)})
+	for _, line := range []string{"get -demo -- Odd -p -9999", "get -demo Odd -- -p -9999", "get Odd -demo -- -p -9999"} {
+		assert.Equal(t, must(t, exitDone, acct, strings.Fields(line)...).out, `{"PartitionKey":"-p","RowKey":"-9999"}`+"\n", line)
+	}
+	assert.Contains(t, must(t, exitUsage, acct, "get", "-demo", "Odd", "-p", "-9999").err, "  --\n    \tends the flags")
+	must(t, exitDone, acct, "rm", "-demo", "--", "Odd", "-p", "-9999")
+}
+
+func TestTheSummaryOfAQueryIsNoRow(t *testing.T) {
+	o := must(t, exitDone, demoAccount(t), "query", "-demo", "-json", "-select", "Salary", "-where", "PartitionKey eq 'Sales' and RowKey eq '000000'", "People")
+	assert.Equal(t, o.out, `{"PartitionKey":"Sales","RowKey":"000000","Salary":1000}`+"\n")
+	assert.Equal(t, strings.HasSuffix(o.err, "\n{\"rows\":1}\n"), true, o.err)
+}
+
+func TestNothingIsDroppedIfATableDoesNotExist(t *testing.T) {
+	acct := demoAccount(t)
+	o := must(t, exitFailure, acct, "tables", "-demo", "drop", "-yes", "People", "Od")
+	assert.Contains(t, o.err, "nothing was dropped: table Od: table not found")
+	assert.Contains(t, must(t, exitDone, acct, "tables", "-demo", "list").out, "People\n")
 }
 
 func TestMessagesAreReplayedAndDiscarded(t *testing.T) {

@@ -2,8 +2,12 @@ package tablectl
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/azpatterns/azpatterns/internal/fetch"
+	"github.com/azpatterns/azpatterns/patterns"
 )
 
 // tablesPast is the text after the number of tables in the summary of each command.
@@ -21,11 +25,26 @@ func tablesCommand(c *cli) action {
 		case do == "drop" && !*yes:
 			return usagef("tables drop deletes the tables with all their rows: add -yes")
 		}
-		if do == "list" {
-			var err error
-			if names, err = listTables(ctx, c.from); err != nil {
-				return err
+		// Create and Drop do not report whether the table existed.
+		existing, err := listTables(ctx, c.from)
+		if err != nil {
+			return err
+		}
+		missing := func(name string) bool {
+			return !slices.ContainsFunc(existing, func(e string) bool { return sameTable(e, name) })
+		}
+		var present []figure
+		switch do {
+		case "list":
+			names = existing
+		case "drop":
+			if i := slices.IndexFunc(names, missing); i >= 0 {
+				return fmt.Errorf("nothing was dropped: %w", inTable(names[i], patterns.ErrTableNotFound))
 			}
+		case "create":
+			all := len(names)
+			names = slices.DeleteFunc(names, func(name string) bool { return !missing(name) })
+			present = []figure{{all - len(names), "present"}}
 		}
 		for _, name := range names {
 			var err error
@@ -42,9 +61,12 @@ func tablesCommand(c *cli) action {
 				return inTable(name, err)
 			}
 		}
-		return c.summary(false, "", figure{len(names), tablesPast[do]})
+		return c.summary(false, "", append([]figure{{len(names), tablesPast[do]}}, present...)...)
 	}
 }
+
+// sameTable reports whether two names are those of one table: they do not depend on case.
+func sameTable(a, b string) bool { return strings.EqualFold(a, b) }
 
 // listTables returns the names of the tables of an account.
 func listTables(ctx context.Context, a *Account) (names []string, err error) {

@@ -36,8 +36,8 @@ func TestTexts(t *testing.T) {
 		"import -demo - Types", "import -demo present.jsonl Nothing", "export -demo People present.jsonl", "export -demo People nowhere/rows.jsonl", "copy -demo People People",
 		"diff -demo People present.jsonl", "explain Salary+gt", "verify -demo animals", "sweep -demo animals", "poison -demo lose jobs", "poison -demo replay jobs",
 		"poison -demo discard jobs none", "heat nowhere", "dump -demo -parallel 0 place", "dump -demo place Nothing", "restore -demo nowhere", "tables -demo lose", "tables -demo create",
-		"tables -demo create a-b", "tables -demo drop People", "get -demo People p r", "get -demo People a/b r", "put -demo People {}", "put -demo -mode insert People "+
-			`{"PartitionKey":"Sales","RowKey":"000002"}`, "rm -demo People p", "rm -demo People p r", "query -demo -csv People", "query -demo -top -1 People", "query -demo -select a-b People",
+		"tables -demo create a-b", "tables -demo drop People", "tables -demo drop -yes People Od", "get -demo People p r", "get -demo People a/b r", "put -demo People {}", "put -demo -mode insert People "+
+			`{"PartitionKey":"Sales","RowKey":"000002"}`, "rm -demo People p", "rm -demo People p r", "query -demo -csv People", "query -demo -csv -json -select Name People", "query -demo -top -1 People", "query -demo -select a-b People",
 	)
 	var got strings.Builder
 	for _, line := range lines {
