@@ -70,7 +70,7 @@ type TableOptions[T any] struct {
 	// Key returns a value's key. It must be a pure function. If it is nil, T needs string
 	// fields named, or tagged, PartitionKey and RowKey, which are filled when a row is
 	// read. Fields that Key uses and that are not stored are zero after reading; the row's
-	// key is then in the Item.
+	// key is then in the Item. A [Store] needs them stored: what it reads must imply its key.
 	Key func(*T) (keys.Key, error)
 
 	// Keyless is for values that do not contain their key. Every operation then names the

@@ -95,3 +95,17 @@ func TestRowsOfViewsElsewhereFollowTheEntitiesOfAPartition(t *testing.T) {
 		assert.Equal(t, len(harness.Rows(t, whole.Table().Client())), 0, "rows are left")
 	})
 }
+
+func TestATransactionHasRowsOfOneTable(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		table, other := harness.NewTable[counter](t, b.Table(t), nil), harness.NewTable[counter](t, b.NamedTable(t, harness.UniqueName()), nil)
+		for _, of := range []*patterns.Table[counter]{table, other} {
+			harness.Insert(t, of, counter{"hits", "first", 1})
+		}
+		b.ResetRequests()
+		v := counter{"hits", "second", 1}
+		_, err := patterns.AddTo(table.Batch(), other, patterns.InsertOp(&v)).Commit(t.Context())
+		assert.WantError(t, err, patterns.ErrMixedPartitions)
+		b.WantRequestCount(t, 0)
+	})
+}

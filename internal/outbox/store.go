@@ -171,6 +171,15 @@ func (s *Store) find(ctx context.Context, key keys.Key) (*txn.Record, error) {
 	return r, err
 }
 
+// checkKind refuses the row of a view.
+func (s *Store) checkKind(r *txn.Record) error {
+	name, err := s.Views.ViewOf(r)
+	if err == nil && name != "" {
+		err = &types.ViewError{View: name, Err: fmt.Errorf("%w: the row at this key is the view's", keys.ErrBadKey)}
+	}
+	return err
+}
+
 // read is Get. If there is no primary because the row has only what views have merged into
 // it, part is that row.
 func (s *Store) read(ctx context.Context, key keys.Key) (primary, part *txn.Record, err error) {
@@ -181,11 +190,7 @@ func (s *Store) read(ctx context.Context, key keys.Key) (primary, part *txn.Reco
 	if view.IsPart(&r) {
 		return nil, &r, fmt.Errorf("get: %w: the row has only what views have merged into it", azerr.ErrNotFound)
 	}
-	name, err := s.Views.ViewOf(&r)
-	if err == nil && name != "" {
-		err = &types.ViewError{View: name, Err: fmt.Errorf("%w: the row at this key is the view's", keys.ErrBadKey)}
-	}
-	if err == nil {
+	if err = s.checkKind(&r); err == nil {
 		err = s.CheckKey(&r)
 	}
 	if err != nil {

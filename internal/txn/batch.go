@@ -42,7 +42,10 @@ func (b *Batch) Begin(ctx context.Context) (context.Context, *wire.Span) {
 	return b.client.Begin(ctx, "table.", "batch")
 }
 
-var errNoTable = azerr.Errorf("batch: table: %w", azerr.ErrNil)
+var (
+	errNoTable    = azerr.Errorf("batch: table: %w", azerr.ErrNil)
+	errOtherTable = azerr.Errorf("batch: %w: another table than that of the transaction", azerr.ErrMixedPartitions)
+)
 
 // Err is the error of the first operation that was refused.
 func (b *Batch) Err() error { return b.err }
@@ -64,6 +67,9 @@ func (b *Batch) Add(t *Table, op *Op) {
 	}
 	if b.err == nil {
 		c, err := t.Prepare(op, b.room(t.Codec.RowSize()))
+		if err == nil && !b.client.SameTable(t.Client) {
+			err = errOtherTable
+		}
 		b.AddChange(c, err)
 	}
 }

@@ -48,6 +48,16 @@ func (c *Client) TableName() string {
 	return a.Table()
 }
 
+// SameTable reports whether c and other are clients of tables of the same name, as far as both addresses are known.
+func (c *Client) SameTable(other *Client) bool {
+	if c == other {
+		return true
+	}
+	a, ok := c.Address()
+	b, known := other.Address()
+	return !ok || !known || strings.EqualFold(a.Table(), b.Table())
+}
+
 // recordAddress stores the table's address if it is not known yet. It takes it from the
 // path of an entity request, or from the first operation of a transaction, because aztables
 // exports neither the name nor the host of a client's table.

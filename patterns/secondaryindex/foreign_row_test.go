@@ -51,3 +51,26 @@ func TestARowWithNoneOfTheComparedPropertiesIsNotAdopted(t *testing.T) {
 		}
 	})
 }
+
+// A row of a view that was read from the Table is refused like its key.
+func TestAnItemOfAViewIsNoEntity(t *testing.T) {
+	harness.Run(t, func(t *testing.T, b *harness.Backend) {
+		ctx := t.Context()
+		index := secondaryindex.Inter("mail", nil, memberMail, nil)
+		q := &harness.OutboxQueue{}
+		store := harness.NewStore(t, b.Table(t), &patterns.StoreOptions[member]{Views: []patterns.View[member]{index}, Outbox: q})
+		assert.Must(store.Insert(ctx, &member{"p", "1", "a", ""}))(t)
+		row := harness.Get(t, store.Table(), keys.Key{Partition: "mail_p", Row: "a"})
+		b.ResetRequests()
+		for name, err := range map[string]error{
+			"put":    assert.ErrorOf(store.PutItem(ctx, row, &member{"mail_p", "a", "a", ""})),
+			"update": assert.ErrorOf(store.UpdateItem(ctx, row, func(m *member) error { m.Note = "x"; return nil })),
+			"delete": store.DeleteItem(ctx, row),
+			"batch":  assert.ErrorOf(store.Batch().Add(patterns.DeleteEntity[member](row.Key).Was(row)).Commit(ctx)),
+		} {
+			assert.WantError(t, err, patterns.ErrBadKey, name)
+		}
+		b.WantRequestCount(t, 0)
+		assert.Equal(t, assert.Must(index.On(store).Get(ctx, "p", "a"))(t).Primary, keys.Key{Partition: "p", Row: "1"})
+	})
+}
