@@ -2,6 +2,7 @@ package journal
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -90,7 +91,9 @@ func Of[T any](name string, opts *Options[T]) *Journal[T] {
 		j.err = azerr.Errorf("%w: Content: not one of the constants", patterns.ErrBadOption)
 	}
 	if j.err == nil && j.opts.Content != KeyOnly {
-		_, j.err = view.EntityTypeOf(reflect.TypeFor[T]())
+		if _, j.err = view.EntityTypeOf(reflect.TypeFor[T]()); errors.Is(j.err, patterns.ErrNoKey) {
+			j.err = azerr.Errorf("%w: Content: only KeyOnly can record a type with encrypted properties: %w", patterns.ErrBadOption, j.err)
+		}
 	}
 	return j
 }

@@ -387,8 +387,8 @@ type secret struct {
 }
 
 func TestEncryptedPropertiesAreNotRecorded(t *testing.T) {
-	if _, err := journal.Of[secret]("j", nil).Engine(); err == nil || !strings.Contains(err.Error(), "Text") {
-		t.Errorf("%v, want an error that names the property", err)
+	if _, err := journal.Of[secret]("j", nil).Engine(); !errors.Is(err, patterns.ErrBadOption) || !strings.Contains(err.Error(), "Text") || !strings.Contains(err.Error(), "KeyOnly") {
+		t.Errorf("%v, want an error that names the property and the option", err)
 	}
 	_, err := journal.Of("j", &journal.Options[secret]{Content: journal.KeyOnly}).Engine()
 	assert.NoError(t, err)
