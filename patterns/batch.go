@@ -70,7 +70,7 @@ func AddTo[T, U any](b *Batch[T], table *Table[U], op Op[U]) *Batch[T] {
 	if table != nil {
 		t = table.txn
 	}
-	b.txn.Add(t, &op.op)
+	b.txn.AddOther(t, &op.op)
 	return b
 }
 

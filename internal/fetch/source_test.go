@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+
 	"github.com/azpatterns/azpatterns/internal/azerr"
 	"github.com/azpatterns/azpatterns/keys"
 	"github.com/azpatterns/azpatterns/patterns/types"
@@ -20,7 +22,7 @@ func TestGetReadsOneRowByOneRequest(t *testing.T) {
 	r := newReading(t, 1, 2)
 	type tagged struct { // its rows are read with metadata, which the decoder of entries needs
 		N    int32
-		ETag string
+		ETag azcore.ETag
 	}
 	narrow, err := NewSource(r.client, codecOf[numbered](t)).Project(codecOf[tagged](t))
 	if err != nil || narrow.Bare() {

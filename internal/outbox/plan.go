@@ -47,10 +47,6 @@ func (t *transaction) plan(ctx context.Context) error {
 		}
 		if !op.Known {
 			read = append(read, op)
-		} else if op.Was != nil {
-			if err := t.store.checkKind(op.Was); err != nil {
-				return op.failed(err)
-			}
 		}
 	}
 	err := calls.Each(ctx, len(read), t.store.Parallel, func(ctx context.Context, i int) (err error) {

@@ -171,15 +171,6 @@ func (s *Store) find(ctx context.Context, key keys.Key) (*txn.Record, error) {
 	return r, err
 }
 
-// checkKind refuses the row of a view.
-func (s *Store) checkKind(r *txn.Record) error {
-	name, err := s.Views.ViewOf(r)
-	if err == nil && name != "" {
-		err = &types.ViewError{View: name, Err: fmt.Errorf("%w: the row at this key is the view's", keys.ErrBadKey)}
-	}
-	return err
-}
-
 // read is Get. If there is no primary because the row has only what views have merged into
 // it, part is that row.
 func (s *Store) read(ctx context.Context, key keys.Key) (primary, part *txn.Record, err error) {
@@ -190,18 +181,22 @@ func (s *Store) read(ctx context.Context, key keys.Key) (primary, part *txn.Reco
 	if view.IsPart(&r) {
 		return nil, &r, fmt.Errorf("get: %w: the row has only what views have merged into it", azerr.ErrNotFound)
 	}
-	if err = s.checkKind(&r); err == nil {
-		err = s.CheckKey(&r)
-	}
-	if err != nil {
+	if err := s.CheckKey(&r); err != nil {
 		return nil, nil, err
 	}
 	return &r, nil, nil
 }
 
-// CheckKey refuses a value that does not imply its own key: its derived rows would be
-// made from the wrong fields.
+// CheckKey refuses the row of a view, and a value that does not imply its own key: its derived rows
+// would be made from the wrong fields.
 func (s *Store) CheckKey(r *txn.Record) error {
+	name, err := s.Views.ViewOf(r)
+	if err != nil {
+		return err
+	}
+	if name != "" {
+		return &types.ViewError{View: name, Err: fmt.Errorf("%w: the row at this key is the view's", keys.ErrBadKey)}
+	}
 	key, err := view.KeyOf(s.Table.KeyOf, r.Value)
 	if err == nil && key != r.Key {
 		err = fmt.Errorf("%w: a value that was read must imply its key, so all fields that the key is made of must be stored", azerr.ErrKeyChanged)

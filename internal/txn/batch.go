@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,10 +43,7 @@ func (b *Batch) Begin(ctx context.Context) (context.Context, *wire.Span) {
 	return b.client.Begin(ctx, "table.", "batch")
 }
 
-var (
-	errNoTable    = azerr.Errorf("batch: table: %w", azerr.ErrNil)
-	errOtherTable = azerr.Errorf("batch: %w: another table than that of the transaction", azerr.ErrMixedPartitions)
-)
+var errNoTable = azerr.Errorf("batch: table: %w", azerr.ErrNil)
 
 // Err is the error of the first operation that was refused.
 func (b *Batch) Err() error { return b.err }
@@ -67,11 +65,17 @@ func (b *Batch) Add(t *Table, op *Op) {
 	}
 	if b.err == nil {
 		c, err := t.Prepare(op, b.room(t.Codec.RowSize()))
-		if err == nil && !b.client.SameTable(t.Client) {
-			err = errOtherTable
-		}
 		b.AddChange(c, err)
 	}
+}
+
+// AddOther is Add of a row for which another Table may be used, of the same table of the service.
+func (b *Batch) AddOther(t *Table, op *Op) {
+	if b.client != nil && t != nil && !b.client.SameTable(t.Client) {
+		err := azerr.Errorf("%w: another table than that of the transaction", azerr.ErrMixedPartitions)
+		b.err = cmp.Or(b.err, error(&types.BatchError{Index: len(b.changes), Op: op.OpName(), Err: err}))
+	}
+	b.Add(t, op)
 }
 
 // AddChange adds a prepared change, or records err, with which its preparation failed.

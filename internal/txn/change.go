@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/azpatterns/azpatterns/internal/azerr"
@@ -58,11 +59,8 @@ func (t *Table) complete(c *Change, op *Op, dst []byte) error {
 		return err
 	}
 	key, err := t.rowKey(op)
-	if err != nil {
-		return err
-	}
 	c.PartitionKey, c.RowKey = key.Partition, key.Row
-	if err := t.Writable.Check(key.Partition); err != nil {
+	if err = cmp.Or(err, t.Writable.Check(key.Partition)); err != nil {
 		return err
 	}
 	if op.Kind == wire.Delete {
@@ -80,11 +78,6 @@ func (t *Table) complete(c *Change, op *Op, dst []byte) error {
 	}
 	// A merge of any version may be one into a row that has what the row that was read lacked.
 	e.Named = op.only != nil || op.Kind == wire.Merge && op.ETag == "*"
-	for _, text := range op.texts {
-		if err := text.Check(); err != nil {
-			return err
-		}
-	}
 	rest = op.unknown(rest)
 	e.Unknown = &rest
 	if t.Stamped {
@@ -95,7 +88,7 @@ func (t *Table) complete(c *Change, op *Op, dst []byte) error {
 		after, _ := op.after(t.Codec, c.Body)
 		c.next = &after
 	}
-	return err
+	return cmp.Or(op.err, err)
 }
 
 // stored records that the change was carried out.

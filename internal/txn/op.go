@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -92,6 +93,7 @@ type Op struct {
 	placed bool     // the key was set by At
 	only   []string // the properties of the value to write, nil for all
 	texts  []edm.Text
+	err    error // of a text
 }
 
 // OpName returns the name of the operation.
@@ -109,6 +111,7 @@ func (o *Op) At(key keys.Key) { o.Key, o.placed = key, true }
 func (o *Op) With(name, text string) {
 	others := slices.DeleteFunc(slices.Clone(o.texts), func(t edm.Text) bool { return t.Name == name })
 	o.texts = append(others, edm.Text{Name: name, Value: text})
+	o.err = cmp.Or(o.err, o.texts[len(others)].Check())
 }
 
 // Only restricts the row to the named properties of the value.
