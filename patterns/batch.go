@@ -64,7 +64,8 @@ func (b *Batch[T]) Delete(key keys.Key, etag azcore.ETag) *Batch[T] {
 func (b *Batch[T]) Add(op Op[T]) *Batch[T] { return AddTo(b, b.table, op) }
 
 // AddTo adds an operation on a row of another type to b. Both Tables must be of the same
-// table of the service; the row must be in the transaction's partition.
+// table of the service; the row must be in the transaction's partition. Another table is refused
+// with [ErrMixedPartitions] if its name can be found: after the first request of each Table, or on clients with [Accelerate].
 func AddTo[T, U any](b *Batch[T], table *Table[U], op Op[U]) *Batch[T] {
 	var t *txn.Table
 	if table != nil {

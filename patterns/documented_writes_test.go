@@ -64,19 +64,20 @@ func (r *promiseRun) bulk(ctx context.Context, g *promiseProgram, chance *rand.R
 	if (err == nil) != (len(failed) == 0) {
 		r.Failf("bulk: %v with %d failures", err, len(failed))
 	}
-	together := map[string]map[keys.Key][]string{} // of each partition
+	type shared struct { // by what can be one transaction
+		partition string
+		outcome   harness.Outcome
+	}
+	together := map[shared]map[keys.Key][]string{}
 	for i, d := range ops {
-		if o := promisedOutcome(g.Process, failed[i]).Outcome; o == harness.Applied || o == harness.Unknown {
-			in := together[d.key.Partition]
-			if in == nil {
-				in = map[keys.Key][]string{}
-				together[d.key.Partition] = in
-			}
-			in[d.key] = append(in[d.key], d.version)
+		in := shared{d.key.Partition, promisedOutcome(g.Process, failed[i]).Outcome}
+		if together[in] == nil {
+			together[in] = map[keys.Key][]string{}
 		}
+		together[in][d.key] = append(together[in][d.key], d.version)
+		d.together = together[in]
 	}
 	for i, d := range ops {
-		d.together = together[d.key.Partition]
 		n := 0
 		if !d.remote {
 			n = min(2, int(unanswered.Load()))

@@ -83,8 +83,8 @@ var (
 	// ErrNil: a value, function, sequence, table or client is nil.
 	ErrNil = azerr.ErrNil
 
-	// ErrMixedPartitions: a transaction has more than one partition key, or an operation another
-	// one than that of [Table.Within] or [Store.Within].
+	// ErrMixedPartitions: a transaction has more than one partition key, or rows of another table, or an operation another
+	// partition key than that of [Table.Within] or [Store.Within].
 	ErrMixedPartitions = azerr.ErrMixedPartitions
 
 	// ErrDuplicateRow: a transaction has two operations on one row.

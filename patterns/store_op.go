@@ -67,7 +67,8 @@ func DeleteEntity[T any](key keys.Key) StoreOp[T] {
 
 // Was names the version of the entity that was read, which saves the read. A put or a delete
 // fails with [ErrConflict] if the entity was changed since, and with [ErrNotFound] if it was
-// deleted; an update starts over. An insert is refused with [ErrExists].
+// deleted; an update starts over. An insert is refused with [ErrExists], and the row of a view with
+// [ErrBadKey].
 //
 // was must have the key of the operation. Until the operation was carried out, was must stay as it
 // was read, or as a write of the Store returned it, with all that its Value refers to: see

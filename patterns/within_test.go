@@ -99,8 +99,10 @@ func TestRowsOfViewsElsewhereFollowTheEntitiesOfAPartition(t *testing.T) {
 func TestATransactionHasRowsOfOneTable(t *testing.T) {
 	harness.Run(t, func(t *testing.T, b *harness.Backend) {
 		table, other := harness.NewTable[counter](t, b.Table(t), nil), harness.NewTable[counter](t, b.NamedTable(t, harness.UniqueName()), nil)
-		for _, of := range []*patterns.Table[counter]{table, other} {
-			harness.Insert(t, of, counter{"hits", "first", 1})
+		if !b.Accelerated {
+			for _, of := range []*patterns.Table[counter]{table, other} {
+				harness.Insert(t, of, counter{"hits", "first", 1}) // so that the names are known
+			}
 		}
 		b.ResetRequests()
 		v := counter{"hits", "second", 1}

@@ -132,6 +132,7 @@ func TestCodecForNamesTheFieldThatCannotBeStored(t *testing.T) {
 		{reflect.TypeFor[struct {
 			ETag int `json:"odata.etag"`
 		}](), "ETag"},
+		{reflect.TypeFor[struct{ ETag *azcore.ETag }](), "ETag"},
 		{reflect.TypeFor[struct {
 			T string `json:"Missing@odata.type"`
 		}](), "T"},

@@ -83,7 +83,7 @@ func (e embedded) field(sf reflect.StructField, i int) (f field, reason string) 
 	if e.typ == edmEntityType && sf.Name == "Properties" {
 		f.unknown, f.shape = true, shapeMap // shapeMap: the values have the types of aztables
 	}
-	if f.name == "ETag" && !f.named && sf.Type == etagType { // a string of that name is a property, as for aztables
+	if f.name == "ETag" && !f.named && (sf.Type == etagType || sf.Type == reflect.PointerTo(etagType)) { // a string of that name is a property, as for aztables
 		f.name = etagName
 	}
 	return f, reason

@@ -1,7 +1,6 @@
 package txn
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,11 +70,15 @@ func (b *Batch) Add(t *Table, op *Op) {
 
 // AddOther is Add of a row for which another Table may be used, of the same table of the service.
 func (b *Batch) AddOther(t *Table, op *Op) {
-	if b.client != nil && t != nil && !b.client.SameTable(t.Client) {
-		err := azerr.Errorf("%w: another table than that of the transaction", azerr.ErrMixedPartitions)
-		b.err = cmp.Or(b.err, error(&types.BatchError{Index: len(b.changes), Op: op.OpName(), Err: err}))
+	if b.err != nil || b.client == nil || t == nil || b.client.SameTable(t.Client) {
+		b.Add(t, op)
+		return
 	}
-	b.Add(t, op)
+	c, err := t.Prepare(op, nil)
+	if err == nil {
+		err = azerr.Errorf("%w: another table than that of the transaction", azerr.ErrMixedPartitions)
+	}
+	b.AddChange(c, err)
 }
 
 // AddChange adds a prepared change, or records err, with which its preparation failed.

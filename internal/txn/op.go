@@ -111,7 +111,10 @@ func (o *Op) At(key keys.Key) { o.Key, o.placed = key, true }
 func (o *Op) With(name, text string) {
 	others := slices.DeleteFunc(slices.Clone(o.texts), func(t edm.Text) bool { return t.Name == name })
 	o.texts = append(others, edm.Text{Name: name, Value: text})
-	o.err = cmp.Or(o.err, o.texts[len(others)].Check())
+	o.err = nil
+	for _, t := range o.texts {
+		o.err = cmp.Or(o.err, t.Check())
+	}
 }
 
 // Only restricts the row to the named properties of the value.

@@ -48,14 +48,13 @@ func (c *Client) TableName() string {
 	return a.Table()
 }
 
-// SameTable reports whether c and other are clients of tables of the same name, as far as both addresses are known.
+// SameTable reports whether c and other are clients of tables of the same name, as far as both names can be found.
 func (c *Client) SameTable(other *Client) bool {
 	if c == other {
 		return true
 	}
-	a, ok := c.Address()
-	b, known := other.Address()
-	return !ok || !known || strings.EqualFold(a.Table(), b.Table())
+	a, b := c.TableName(), other.TableName()
+	return a == "" || b == "" || strings.EqualFold(a, b)
 }
 
 // recordAddress stores the table's address if it is not known yet. It takes it from the

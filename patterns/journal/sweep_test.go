@@ -169,10 +169,23 @@ func TestASweepOfTheStoreReadsNoChanges(t *testing.T) {
 		time.Sleep(time.Hour)
 		b.ResetRequests()
 		assert.Equal(t, assert.Must(w.Store.Sweep(ctx, nil))(t).Found, 0)
+		assert.Equal(t, b.Requests()[0].Returned, 0)
 		b.WantOps(t, "Table.Query")
 		assert.Equal(t, len(w.history(t, "1")), 4)
 
-		without := harness.NewStore(t, w.Table().Client(), &patterns.StoreOptions[order]{Views: []patterns.View[order]{tags}})
-		assert.Equal(t, assert.Must(without.Sweep(ctx, nil))(t).Found, 0)
+		// A program without the journal reads the rows, also if it uses the name for something else.
+		copies := secondaryindex.Intra("journal", func(o *order) (string, bool) { return o.State, true }, nil)
+		for _, view := range []patterns.View[order]{tags, copies} {
+			without := harness.NewStore(t, w.Table().Client(), &patterns.StoreOptions[order]{
+				Views: []patterns.View[order]{view}, Outbox: &harness.OutboxQueue{},
+			})
+			assert.Equal(t, assert.Must(without.Sweep(ctx, nil))(t).Found, 0)
+		}
+		many := []patterns.View[order]{journal.Of[order]("journal", nil)}
+		for i := range 12 {
+			many = append(many, secondaryindex.Lookup(fmt.Sprint("state", i), nil, func(o *order) []string { return []string{o.State} }, nil))
+		}
+		full := harness.NewStore(t, w.Table().Client(), &patterns.StoreOptions[order]{Views: many})
+		assert.Equal(t, assert.Must(full.Sweep(ctx, nil))(t).Found, 0)
 	})
 }

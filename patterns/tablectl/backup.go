@@ -139,7 +139,7 @@ func (m *move) beginDump(ctx context.Context, p place, args []string) (*manifest
 
 // dumpTables writes the files of the tables that the manifest lacks, and then the manifest.
 func (m *move) dumpTables(ctx context.Context, p place, done *manifest) (err error) {
-	names := done.Job
+	names := distinctTables(done.Job)
 	if len(names) == 0 {
 		if names, err = listTables(ctx, m.from); err != nil {
 			return err
@@ -147,7 +147,7 @@ func (m *move) dumpTables(ctx context.Context, p place, done *manifest) (err err
 	}
 	m.shown = m.progress("rows", 0)
 	for _, name := range names {
-		if slices.ContainsFunc(done.Tables, func(d dumped) bool { return sameTable(d.Table, name) }) {
+		if slices.ContainsFunc(done.Tables, func(d dumped) bool { return d.Table == name }) {
 			continue
 		}
 		d, err := m.dumpTable(ctx, p, name)
@@ -238,9 +238,11 @@ func restoreCommand(c *cli) action {
 		if all == nil {
 			return usagef("%s: the backup is not complete: it has no %s", args[0], manifestName)
 		}
-		tables, names := all.Tables, args[1:]
+		tables, names := all.Tables, distinctTables(args[1:])
 		if len(names) > 0 {
-			tables = slices.DeleteFunc(tables, func(d dumped) bool { return !slices.Contains(names, d.Table) })
+			tables = slices.DeleteFunc(tables, func(d dumped) bool {
+				return !slices.ContainsFunc(names, func(name string) bool { return sameTable(name, d.Table) })
+			})
 			if len(tables) != len(names) {
 				return usagef("the backup has not all of these tables")
 			}

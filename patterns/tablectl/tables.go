@@ -16,7 +16,7 @@ var tablesPast = map[string]string{"list": "tables", "create": "created", "drop"
 func tablesCommand(c *cli) action {
 	yes := c.flags.Bool("yes", false, "drop the tables, with all their rows")
 	return func(ctx context.Context, args []string) error {
-		do, names := args[0], args[1:]
+		do, names := args[0], distinctTables(args[1:])
 		switch {
 		case tablesPast[do] == "":
 			return usagef("no command tables %q: it is list, create or drop", do)
@@ -67,6 +67,16 @@ func tablesCommand(c *cli) action {
 
 // sameTable reports whether two names are those of one table: they do not depend on case.
 func sameTable(a, b string) bool { return strings.EqualFold(a, b) }
+
+// distinctTables returns names without those of a table that precedes.
+func distinctTables(names []string) (distinct []string) {
+	for _, name := range names {
+		if !slices.ContainsFunc(distinct, func(before string) bool { return sameTable(before, name) }) {
+			distinct = append(distinct, name)
+		}
+	}
+	return distinct
+}
 
 // listTables returns the names of the tables of an account.
 func listTables(ctx context.Context, a *Account) (names []string, err error) {
