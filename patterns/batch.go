@@ -65,7 +65,7 @@ func (b *Batch[T]) Add(op Op[T]) *Batch[T] { return AddTo(b, b.table, op) }
 
 // AddTo adds an operation on a row of another type to b. Both Tables must be of the same
 // table of the service; the row must be in the transaction's partition. Another table is refused
-// with [ErrMixedPartitions] if its name can be found: after the first request of each Table, or on clients with [Accelerate].
+// with [ErrMixedPartitions] once both names are known, which is after the first request of each Table.
 func AddTo[T, U any](b *Batch[T], table *Table[U], op Op[U]) *Batch[T] {
 	var t *txn.Table
 	if table != nil {

@@ -48,13 +48,14 @@ func (c *Client) TableName() string {
 	return a.Table()
 }
 
-// SameTable reports whether c and other are clients of tables of the same name, as far as both names can be found.
+// SameTable reports whether c and other are clients of tables of the same name. It returns true if an address is not known yet.
 func (c *Client) SameTable(other *Client) bool {
 	if c == other {
 		return true
 	}
-	a, b := c.TableName(), other.TableName()
-	return a == "" || b == "" || strings.EqualFold(a, b)
+	a, ok := c.Address()
+	b, known := other.Address()
+	return !ok || !known || strings.EqualFold(a.Table(), b.Table())
 }
 
 // recordAddress stores the table's address if it is not known yet. It takes it from the
