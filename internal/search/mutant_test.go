@@ -54,8 +54,8 @@ const (
 // The mutants, in the order of the sections of internal/outbox/README.md.
 var mutants = []mutation.Mutant{
 	{
-		Name: "no message", Flags: shownBy("a unique copy is inserted.*a crash", bounded), File: outboxFolder + "schedule.go",
-		Old: "	if t.state.message == nil {\n		t.state.tried", New: "	if false {\n		t.state.tried",
+		Name: "no message", Flags: shownBy("a unique copy is inserted.*a crash", bounded), File: outboxFolder + "follow.go",
+		Old: "	receipt, err := s.Queue.Put(ctx, m, hidden)\n", New: "	receipt, err := types.Receipt{}, error(nil)\n",
 		Breaks: "The message is sent before the transaction.",
 	},
 	{
