@@ -84,7 +84,7 @@ func TestTextsThatCannotBeAddedAreRefused(t *testing.T) {
 		table := harness.NewTable[counter](t, b.Table(t), nil)
 		b.ResetRequests()
 		for name, text := range map[string]string{
-			"Kind": "a\xffb", "": "x", `a"b`: "x", "N@odata.type": "Edm.Int64", "RowKey": "x", strings.Repeat("n", 256): "x", "Long": strings.Repeat("x", 32<<10+1),
+			"Kind": "a\xffb", "": "x", "a\xffb": "x", "Quote\xff\"": `x","More":1`, `a"b`: "x", "N@odata.type": "Edm.Int64", "RowKey": "x", strings.Repeat("n", 256): "x", "Long": strings.Repeat("x", 32<<10+1),
 		} {
 			_, err := table.Do(t.Context(), patterns.InsertOp(&counter{"hits", "0", 1}).With(name, text))
 			var e *patterns.PropertyError

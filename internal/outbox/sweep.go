@@ -97,7 +97,8 @@ func (sw *sweeper) page(ctx context.Context, n int, cursor string) (next string,
 func (sw *sweeper) filter(t *view.RemoteTable) query.Filter {
 	records, reserved := query.RowKey.Prefix(outboxPrefix), query.Prop(view.PropOp).Gt("")
 	names := sw.store.lookupViews(t)
-	// Rows of a journal name their operations for another reason. They need not be sent, if the filter stays within the limit.
+	// Rows of a journal name their operations for another reason. They need not be sent, if the filter, which then has four
+	// comparisons more than names, stays within the limit.
 	if v := sw.store.Views.Journal(); v != nil && t == sw.store.own && len(names)+4 <= query.MaxComparisons {
 		reserved = query.And(reserved, query.Prop(view.PropView).Ne(v.Name))
 	}

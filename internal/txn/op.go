@@ -143,7 +143,7 @@ func (o *Op) projected() bool { return o.Origin != nil && o.Origin.Selected != n
 
 // unknown returns rest together with the properties that With added.
 func (o *Op) unknown(rest edm.Unknown) edm.Unknown {
-	if len(o.texts) == 0 {
+	if len(o.texts) == 0 || o.err != nil {
 		return rest
 	}
 	return rest.WithTexts(o.texts...)
